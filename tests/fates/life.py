@@ -63,7 +63,6 @@ TICKS = (
     Tick("crawl", HOUR_S, at_once=True),
 )
 SETTINGS = Settings(strategy="gws", maps=False, siblings=0, workers=4)
-WATCHED_FROM_DAY = 2.0
 _MOST_WATCHED = 180
 _MOST_STEPS = 1 << 60
 
@@ -111,9 +110,20 @@ class Life:
     """The daemon's life among these services."""
 
     def __init__(
-        self, services: list[MadeService], days: int, seed: int, folder: Path, ticks: Sequence[Tick] = TICKS
+        self,
+        services: list[MadeService],
+        days: int,
+        seed: int,
+        folder: Path,
+        ticks: Sequence[Tick] = TICKS,
+        *,
+        watched_from: float = 2.0,
+        every_s: float | None = None,
     ) -> None:
+        """`watched_from`: day since when services are watched. `every_s`: how often a watched one is asked; None: at
+        the pace of its health."""
         self._ticks = ticks
+        self._watched_from, self._every_s = watched_from, every_s
         self.services = services
         self.days = days
         self.folder = folder
@@ -182,7 +192,7 @@ class Life:
     async def live(self) -> None:
         """Live through all days."""
         self.begin()
-        events = [*self._troubles(), *self._orders(), (WATCHED_FROM_DAY, self._watch)]
+        events = [*self._troubles(), *self._orders(), (self._watched_from, self._watch)]
         events += [(float(day), self._observed) for day in range(1, self.days + 1)]
         for day, event in sorted(events, key=lambda each: each[0]):
             await asyncio.sleep(max(0.0, day - self.today()) * DAY_S)
@@ -409,7 +419,8 @@ class Life:
                     found := self.endpoint(store, each.host)
                 ):
                     recipient = f"file:{self.notices}/{each.number}"
-                    added = watches.add(found[1], recipient, "", lambda query: (), self._now())
+                    wanted = found[1], recipient, "", lambda query: (), self._now()
+                    added = watches.add(*wanted, every_s=self._every_s, settings=SETTINGS)
                     self.watched[added.id] = each
 
     async def _decide(self, each: MadeService, *, same: bool) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from geocrawl.daemon.service import Tick
+from geocrawl.model.health import DAY_S, HOUR_S
 from tests.fates.__main__ import measure
 from tests.fates.fates import BEHAVIOURS, FATES, MadeService, Truth, draw
 from tests.fates.judge import judge_manners
-from tests.fates.life import Life
+from tests.fates.life import TICKS, Life
+from tests.simulation.scheduler import START
 from tests.support.samples import sampled
 
 
@@ -40,6 +45,38 @@ def test_a_platform_that_asks_for_patience_is_never_asked_too_early(tmp_path: Pa
     assert life.failures == [] and judge_manners(life) == []
     asked = [request for request in life.requests if request.retry_after_s]
     assert {request.host for request in asked} == {each.host for each in services}, "each asked for patience"
+
+
+def test_a_service_watched_in_minutes_is_told_dead_within_the_hour_whatever_its_host_answers(tmp_path: Path) -> None:
+    fates = {
+        "everything 500": [(0.5, "everything 500")],
+        "everything 503": [(0.5, "everything 503")],
+        "reset": [(0.5, "reset")],
+        "robots.txt 503": [(0.5, "robots.txt 503")],
+        "gone for six minutes": [(0.5, "refused"), (0.5 + 6 / 1_440, "well")],
+        "challenge": [(0.5, "challenge")],
+        "well": [],
+    }
+    services = [MadeService(number, name, f"s{number}.example", number) for number, name in enumerate(fates)]
+    for each in services:
+        each.phases = [(-1.0, "well"), *fates[each.fate]]
+    ticks = [
+        Tick(each.name, 300.0, at_once=True) if each.name in ("reprobe", "crawl", "watches") else each for each in TICKS
+    ]
+    life = Life(services, 1, 1, tmp_path, ticks, watched_from=0.2, every_s=600.0)
+    life.run()
+    told = {
+        life.services[int(path.name)].fate: [
+            (notice["what"], datetime.fromisoformat(notice["at"]).timestamp() - START)
+            for line in path.read_text().splitlines()
+            for notice in json.loads(line)["notices"]
+        ]
+        for path in life.notices.iterdir()
+    }
+    assert life.failures == [] and set(told) == {"everything 500", "everything 503", "reset"}
+    for fate, notices in told.items():
+        assert [what for what, _ in notices] == ["died"], fate
+        assert DAY_S / 2 < notices[0][1] < DAY_S / 2 + HOUR_S, fate
 
 
 def test_the_fates_are_of_all_kinds() -> None:
