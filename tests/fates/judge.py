@@ -24,6 +24,8 @@ ASKED_WITHIN = 8.0
 """A stable service is asked within so many days: seven, a tenth more by lot, and hours in which the daemon is away."""
 DEAD_WITHIN = ASKED_WITHIN + 1.0
 """Three failures, an hour and more apart, make a service down."""
+CROSSED = 3.0
+"""So many days later is a death known when a network on the way answered in between."""
 UNASKED, UNSEEN = 14.0, 30.0
 """For so long a service counts as alive that may not be asked, or that asks for patience (`model.health`)."""
 _SURE = 2.0
@@ -96,7 +98,7 @@ def allowed(now: Situation, *, is_crossed: bool = False) -> frozenset[str]:
     if now.troubled:  # the second trouble soon after the first one
         return _ANY if since < DEAD_WITHIN + up_within(now) else _DOWN
     if now.truth is Truth.DEAD:
-        return _DOWN if since > DEAD_WITHIN else _ALIVE | _DOWN | {"degraded"}
+        return _DOWN if since > DEAD_WITHIN + CROSSED * is_crossed else _ALIVE | _DOWN | {"degraded"}
     if now.truth is Truth.MUTE and is_crossed:
         return _ANY
     if now.truth in (Truth.PATIENCE, Truth.SHY) and is_crossed:  # no answer of its own has undone that failure
@@ -166,8 +168,9 @@ class Judge:
         health, reason, number, alive, url = row
         day = self.life.today()
         may = allowed(now, is_crossed=was_crossed(self.life, day - now.since, day)) | self._unknown(now)
-        if may & _ALIVE and was_crossed(self.life, day - _SURE, day):
-            may |= {"degraded"}  # the first failure counts, as nobody else has failed yet
+        if may & _ALIVE and was_crossed(self.life, day - _SURE - 2.0, day):
+            # The first failure counts, as nobody else has failed yet; a block page is a filter's, for two days.
+            may |= {"degraded", "unconfirmed"}
         if health not in may:
             return f"is called {health} ({reason}), not {' or '.join(sorted(may))}"
         is_wrong = alive != 1 if may <= _ALIVE | {"degraded"} else bool(alive) if may <= _DOWN | _UNCONFIRMED else False
@@ -232,6 +235,7 @@ def due_notices(
         dead_after = {Truth.DEAD: (0.0, DEAD_WITHIN + slow), Truth.MUTE: (UNSEEN, UNSEEN + 2 * ASKED_WITHIN)}
         if now.truth in dead_after:
             least, most = dead_after[now.truth]
+            most += CROSSED * any(begins - 1.0 < day < begins + most for day in crossed)
             if now.truth is Truth.MUTE:  # it may be asked when somebody else answers for its robots.txt
                 least = next((max(day - begins, 0.0) for day in crossed if begins - 1.0 < day < begins + least), least)
             latest = begins + most

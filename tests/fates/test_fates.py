@@ -21,16 +21,16 @@ from tests.support.samples import sampled
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("days", "looks", "notices"), sampled([(12, 500, 5), (30, 1_000, 20)], (12, 500, 5)))
+@pytest.mark.parametrize(("days", "looks", "notices"), sampled([(12, 500, 20), (30, 1_000, 20)], (12, 500, 20)))
 def test_days_of_all_fates_are_told_as_they_were(days: int, looks: int, notices: int) -> None:
     found = measure(services=len(FATES), days=days, seed=1)
     assert found["missed"] == []
-    assert found["looks"] > looks and found["notices"]["due"] > notices, "so much was looked at"
+    assert found["looks"] > looks and found["notices"]["sent"] > notices, "so much was looked at"
 
 
 @pytest.mark.long
 @pytest.mark.timeout(3_600)
-@pytest.mark.parametrize("seed", range(2, 5))
+@pytest.mark.parametrize("seed", range(2, 4))
 def test_ninety_days_of_all_fates_are_told_as_they_were(seed: int) -> None:
     assert measure(services=len(FATES), days=90, seed=seed)["missed"] == []
 
