@@ -12,11 +12,12 @@ from functools import partial
 
 from geocrawl.crawler.guesses import Guesses
 from geocrawl.crawler.posted_records import PostedRecords, is_exception
-from geocrawl.crawler.refusals import MANY_PAGES, MissingFolders
+from geocrawl.crawler.refusals import MANY_PAGES, EndlessSitemaps, MissingFolders
 from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
     ADDRESS_ONLY,
     CONFIGURATION,
+    ENDLESS_SITEMAPS,
     MISSING_FOLDER,
     NOT_PERMITTED,
     REFRESH,
@@ -394,14 +395,15 @@ class PageVisitor:
         self._scripted = scripted
         self._kept_score = kept_score
         self._guesses = guesses
-        self._missing = MissingFolders()
+        self._missing, self._sitemaps = MissingFolders(), EndlessSitemaps()
         self._posted = PostedRecords()
 
     async def visit(self, lease: Lease, turn: Turn) -> Visit:
         """Visit the leased page. Whatever a server sends, no exception is raised."""
         entry = lease.entry
-        if entry.depth and entry.validators is None and self._missing.holds(entry.url):
-            return Visit(lease=lease, state=State.REFUSED, reason=MISSING_FOLDER, host=turn.host, at=self._clock.now())
+        if refused := self._endless(entry):
+            return Visit(lease=lease, state=State.REFUSED, reason=refused, host=turn.host, at=self._clock.now())
+        self._sitemaps.note_request(entry.url)
         answer = await self._ask(lease, turn)
         self._missing.note(entry.url, answer.status)
         visit = await self._made(lease, answer, turn)
@@ -409,6 +411,14 @@ class PageVisitor:
             return visit
         posted = await self._made(lease, await self._posted.ask(entry.url, turn), turn)
         return posted if self._posted.note(entry.url, posted) else visit._replace(host=turn.host)
+
+    def _endless(self, entry: Entry) -> str:
+        """Return why a page is not asked for by what its like brought in this run; '' if it is."""
+        if entry.validators is not None:
+            return ""
+        if entry.depth and self._missing.holds(entry.url):
+            return MISSING_FOLDER
+        return ENDLESS_SITEMAPS if self._sitemaps.holds(entry.url) else ""
 
     async def _ask(self, lease: Lease, turn: Turn) -> Page | Failure:
         """Fetch the leased page; redirects to another address are not followed, unless they set a cookie.
@@ -534,6 +544,8 @@ class PageVisitor:
         ordinary = self._links.of_document(document, judgement.ranks, level, own, named)
         if lease.entry.hops >= _MOST_REFRESHES:
             ordinary = [each for each in ordinary if each.link.where != REFRESH]
+        if endless := self._sitemaps.note(document):
+            ordinary = [each for each in ordinary if each.link.url.identity not in endless]
         links = (
             *lists,
             *passed_on_the_way(page, own),

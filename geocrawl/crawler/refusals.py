@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from zlib import crc32
 
-from geocrawl.model import Url
+from geocrawl.model import SITEMAP, Document, Url
 from geocrawl.settings import Settings
 from geocrawl.urls import AddressRules, StopRules, folder_patterns, records_page, records_start
 
@@ -115,6 +115,53 @@ class MissingFolders:
                 self._missing[folder] = (known or 0) + 1
         while len(self._missing) > _MOST_FOLDERS:
             del self._missing[next(iter(self._missing))]
+
+
+# --------------------------------------------------------------------------- sitemaps without end
+
+
+_MOST_SITEMAPS, _MOST_NESTED = 50, 40
+"""Sitemaps of a host without a page, after which no other is asked for; and those that are queued of all indexes that
+an index names, which the protocol does not allow (sitemaps.org, "Sitemap index")."""
+_MOST_KNOWN = 100_000
+
+
+class EndlessSitemaps:
+    """Counts the sitemaps of each host that name no page: indexes within indexes, empty and missing ones."""
+
+    def __init__(self) -> None:
+        self._named: dict[str, None] = {}
+        """Identities of the sitemaps that indexes name."""
+        self._without_page: dict[str, int] = {}
+        """Host → sitemaps that were asked for and named no page."""
+        self._nested: dict[str, int] = {}
+        """Host → sitemaps that indexes within indexes name."""
+
+    def holds(self, url: Url) -> bool:
+        """Return whether a sitemap is not to be asked for; False for a page of any other kind."""
+        return url.identity in self._named and self._without_page.get(url.host, 0) >= _MOST_SITEMAPS
+
+    def note_request(self, url: Url) -> None:
+        """Count a request for a page, if an index names it as a sitemap."""
+        if url.identity in self._named:
+            self._without_page[url.host] = self._without_page.get(url.host, 0) + 1
+
+    def note(self, document: Document) -> set[str]:
+        """Remember the sitemaps that an index names, and return the identities of those beyond all bounds, which are
+        not queued; a sitemap that names pages is not counted."""
+        host, is_nested = document.url.host, document.url.identity in self._named
+        sitemaps = [link.url.identity for link in document.links if link.rel == SITEMAP]
+        if is_nested and document.links and not sitemaps:
+            self._without_page[host] = self._without_page.get(host, 1) - 1
+        new = [identity for identity in sitemaps if identity not in self._named]
+        room = max(0, _MOST_NESTED - self._nested.get(host, 0)) if is_nested else len(new)
+        if is_nested:
+            self._nested[host] = self._nested.get(host, 0) + len(new[:room])
+        self._named.update(dict.fromkeys(new[:room]))
+        for known in (self._named, self._without_page, self._nested):
+            while len(known) > _MOST_KNOWN:
+                known.pop(next(iter(known)))
+        return set(new[room:])
 
 
 # --------------------------------------------------------------------------- traps

@@ -139,6 +139,10 @@ def read_http_date(text: str) -> dt.datetime | None:
 ROBOTS_BODY_BYTES = 500 * 1024
 """Longest robots.txt; the rest is not read (RFC 9309, 2.5)."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})  # RFC 9110, 15.4
+_TAG_BYTES = 1 << 20
+"""Longest part of a service's markup without the end of a tag: attributes without end are not read."""
+_BEFORE_MARKUP = b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"
+"""Byte order marks and white space."""
 _MAY_BE_CUT = frozenset({Purpose.ROBOTS, Purpose.PROBE})
 """Purposes for which the beginning is worth reading when the whole is too long (RFC 9309, 2.5; a service's first
 layers)."""
@@ -258,7 +262,8 @@ async def _read_stream(
     decoder = Decoder(encoding, limits)
     body = Body(limits, cut=purpose in _MAY_BE_CUT)
     tolerated: list[Deviation] = []
-    sniffed = False
+    sniffed = is_markup = False
+    tag_ended = 0
     try:
         async for data in stream:
             on_received(len(data))
@@ -266,10 +271,15 @@ async def _read_stream(
                 decoder = Decoder(unnamed_encoding(data), limits)
                 tolerated.append(Deviation("packed", unnamed_encoding(data)))
             for piece in decoder.feed(data):
+                if is_markup and len(body) - tag_ended > _TAG_BYTES and b">" not in piece:
+                    raise Unreadable(FailureCode.BODY_LIMIT, f"a tag is longer than {_TAG_BYTES} bytes")
+                if b">" in piece:
+                    tag_ended = len(body)
                 if not body.add(piece):
                     return Content(body.bytes(), decoder.sent_bytes, body.cut, tuple(tolerated))
             if not sniffed and len(body) >= SNIFF_BYTES:
                 sniffed = True
+                is_markup = purpose is Purpose.PROBE and body.bytes().lstrip(_BEFORE_MARKUP).startswith(b"<")
                 check_first_bytes(body.bytes(), content_type, purpose)
         decoder.finish()
     except (Unreadable, *WEB_ERRORS) as error:

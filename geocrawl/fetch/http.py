@@ -49,8 +49,8 @@ _ORIGIN = "https://viewer.example"
 3.2)."""
 _ABOUT = "crawler of public map services; see Politeness in its README.md; no contact set"
 _MOST_COOKIES, _COOKIE_BYTES = 50, 4_096  # RFC 6265, 6.1: what a client should keep at least
-_FIELD_BYTES = 16_384
-"""Longest field Cookie: many servers refuse requests with longer header fields."""
+_FIELD_BYTES = 6_144
+"""Longest field Cookie: Apache and nginx refuse a field of 8 KiB, Tomcat and Jetty such a head with all its fields."""
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -78,12 +78,19 @@ class Cookies:
             self._jar.extract_cookies(_Setting(short), _as_request(address))  # type: ignore[arg-type]
 
     def field(self, address: str) -> bytes:
-        """Return the value of the field Cookie for a request for `address`, as many cookies as it may have; b'' without
-        cookies."""
+        """Return the value of the field Cookie for a request for `address`, b'' without cookies. Of more than it may
+        have the longest are left out: a session's is short."""
         request = _as_request(address)
         self._jar.add_cookie_header(request)
         field = str(request.get_header("Cookie", "")).encode("latin-1", "replace")
-        return field if len(field) <= _FIELD_BYTES else field[: field.rfind(b"; ", 0, _FIELD_BYTES)]
+        if len(field) <= _FIELD_BYTES:
+            return field
+        cookies, kept, room = field.split(b"; "), set[int](), _FIELD_BYTES
+        for number in sorted(range(len(cookies)), key=lambda each: len(cookies[each])):
+            room -= len(cookies[number]) + 2
+            if room >= 0:
+                kept.add(number)
+        return b"; ".join(cookie for number, cookie in enumerate(cookies) if number in kept)
 
     def names_and_values(self) -> tuple[str, ...]:
         """Return all cookies as `name=value`, sorted: two equal ones mean that nothing was set again."""

@@ -133,6 +133,8 @@ LATE_TIER = -100
 
 MISSING_FOLDER = "trap:folder"
 """Reason: pages of the address's folder were asked for, and all were missing."""
+ENDLESS_SITEMAPS = "trap:sitemaps"
+"""Reason: many sitemaps of the host were asked for, and named no page."""
 
 BATCH_TIER = 500
 """The tier of the present batch of best-N-first, above every strategy's own tiers."""

@@ -214,8 +214,61 @@ async def test_cookies_of_redirects_are_bounded(kit: MakeKit) -> None:
 
     async with serve(respond) as server:
         await kit(max_redirects=5).get(f"{server.base}/")
-    assert max(len(fields.get("cookie", "")) for fields in server.fields) <= 16_384
+    assert max(len(fields.get("cookie", "")) for fields in server.fields) <= 6_144
     assert len(server.fields[-1]["cookie"]) > 3_000
+
+
+async def test_a_server_that_refuses_long_fields_of_its_own_cookies_is_read(kit: MakeKit) -> None:
+    def respond(target: str, writer: asyncio.StreamWriter) -> bytes:
+        if len(server.fields[-1].get("cookie", "")) > 8_000:
+            return b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\n\r\n"
+        if target == "/9":
+            return answer(b"in" if "session=1" in server.fields[-1].get("cookie", "") else b"out")
+        number = int(target[1:] or 0)
+        cookies = b"Set-Cookie: junk%d=%b\r\n" % (number, b"x" * 3_900)
+        if number == 8:
+            cookies += b"Set-Cookie: session=1\r\n"
+        return b"HTTP/1.1 302 Found\r\nLocation: /%d\r\n%bContent-Length: 0\r\n\r\n" % (number + 1, cookies)
+
+    async with serve(respond) as server:
+        got = await kit(max_redirects=10).get(f"{server.base}/")
+    assert isinstance(got, Page), got
+    assert got.body == b"in"
+
+
+@pytest.mark.parametrize("piece", [b" a='1'", b"x", b" xmlns:a='u'"])
+async def test_markup_without_the_end_of_a_tag_is_left_soon(kit: MakeKit, piece: bytes) -> None:
+    sent = 0
+
+    async def respond(target: str, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        writer.write(HEAD + b"\r\n<?xml version='1.0'?><WMS_Capabilities a='")
+        with suppress(ConnectionError):
+            while sent < 100_000_000:
+                writer.write(piece * 10_000)
+                sent += len(piece) * 10_000
+                await writer.drain()
+
+    async with serve(respond) as server:
+        got = await kit().get(f"{server.base}/wms", purpose=Purpose.PROBE)
+    assert isinstance(got, Failure)
+    assert got.code is FailureCode.BODY_LIMIT
+    assert sent < 20_000_000, "what the system's buffers hold, and no more"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<WMS_Capabilities>" + b"<Layer><Name>a</Name></Layer>" * 200_000 + b"</WMS_Capabilities>",
+        b"<WMS_Capabilities a='" + b"x" * 900_000 + b"'/>",
+        b'{"layers": "' + b"x" * 5_000_000 + b'"}',
+    ],
+)
+async def test_long_answers_of_services_with_ends_of_tags_or_without_markup_are_read(kit: MakeKit, body: bytes) -> None:
+    async with serve(pages({"/wms": answer(body)})) as server:
+        got = await kit().get(f"{server.base}/wms", purpose=Purpose.PROBE)
+    assert isinstance(got, Page), got
+    assert got.body == body
 
 
 WHOLE = b"<map>" + b"0" * 20 + b"</map>"

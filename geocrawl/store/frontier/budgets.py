@@ -34,7 +34,7 @@ from typing import NamedTuple
 from sqlalchemy import and_, bindparam, case, func, literal, or_, select, update
 from sqlalchemy.dialects.sqlite import insert
 
-from geocrawl.model import HARVEST_TIER, LATE_TIER, MISSING_FOLDER, Purpose, State, Url
+from geocrawl.model import ENDLESS_SITEMAPS, HARVEST_TIER, LATE_TIER, MISSING_FOLDER, Purpose, State, Url
 from geocrawl.settings import Settings
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import is_host_or_subdomain, upsert
@@ -318,7 +318,8 @@ _OF_SITE = (
     .outerjoin(ENDPOINT, ENDPOINT.c.id == URL.c.endpoint_id)
     .where(URL.c.id.between(bindparam("first"), bindparam("last")), is_host_or_subdomain(HOST.c.name, "site"))
     .where(
-        (URL.c.state == State.REFUSED) & URL.c.reason.in_([QUARANTINED, PATTERN_SPENT, MISSING_FOLDER])
+        (URL.c.state == State.REFUSED)
+        & URL.c.reason.in_([QUARANTINED, PATTERN_SPENT, MISSING_FOLDER, ENDLESS_SITEMAPS])
         | (URL.c.state == State.WAITING) & (URL.c.tier == LATE_TIER)
     )
     .order_by(URL.c.id)
