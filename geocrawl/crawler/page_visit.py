@@ -17,8 +17,6 @@ from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
 from geocrawl.model import (
     ADDRESS_ONLY,
     CONFIGURATION,
-    ENDLESS_SITEMAPS,
-    MISSING_FOLDER,
     NOT_PERMITTED,
     REFRESH,
     SCRIPT_SRC,
@@ -401,7 +399,7 @@ class PageVisitor:
     async def visit(self, lease: Lease, turn: Turn) -> Visit:
         """Visit the leased page. Whatever a server sends, no exception is raised."""
         entry = lease.entry
-        if refused := self._endless(entry):
+        if refused := self._sitemaps.reason(entry) or self._missing.reason(entry):
             return Visit(lease=lease, state=State.REFUSED, reason=refused, host=turn.host, at=self._clock.now())
         self._sitemaps.note_request(entry.url)
         answer = await self._ask(lease, turn)
@@ -411,14 +409,6 @@ class PageVisitor:
             return visit
         posted = await self._made(lease, await self._posted.ask(entry.url, turn), turn)
         return posted if self._posted.note(entry.url, posted) else visit._replace(host=turn.host)
-
-    def _endless(self, entry: Entry) -> str:
-        """Return why a page is not asked for by what its like brought in this run; '' if it is."""
-        if entry.validators is not None:
-            return ""
-        if entry.depth and self._missing.holds(entry.url):
-            return MISSING_FOLDER
-        return ENDLESS_SITEMAPS if self._sitemaps.holds(entry.url) else ""
 
     async def _ask(self, lease: Lease, turn: Turn) -> Page | Failure:
         """Fetch the leased page; redirects to another address are not followed, unless they set a cookie.

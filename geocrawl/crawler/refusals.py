@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from zlib import crc32
 
-from geocrawl.model import SITEMAP, Document, Url
+from geocrawl.model import ENDLESS_SITEMAPS, MISSING_FOLDER, SITEMAP, Document, Entry, Url
 from geocrawl.settings import Settings
 from geocrawl.urls import AddressRules, StopRules, folder_patterns, records_page, records_start
 
@@ -98,6 +98,10 @@ class MissingFolders:
         self._missing: dict[str, int] = {}
         """Folder → pages that were missing; 0: a page was found."""
 
+    def reason(self, entry: Entry) -> str:
+        """Return why a page is not asked for, '' when it is; start pages and pages that were read always are."""
+        return MISSING_FOLDER if entry.depth and entry.validators is None and self.holds(entry.url) else ""
+
     def holds(self, url: Url) -> bool:
         """Return whether an address lies in a folder without pages, and is not to be asked for in spite of that."""
         if all(self._missing.get(folder, 0) < _MOST_MISSING for folder in folder_patterns(url)):
@@ -137,9 +141,11 @@ class EndlessSitemaps:
         self._nested: dict[str, int] = {}
         """Host → sitemaps that indexes within indexes name."""
 
-    def holds(self, url: Url) -> bool:
-        """Return whether a sitemap is not to be asked for; False for a page of any other kind."""
-        return url.identity in self._named and self._without_page.get(url.host, 0) >= _MOST_SITEMAPS
+    def reason(self, entry: Entry) -> str:
+        """Return why a sitemap is not asked for, '' when it is, and for a page of any other kind."""
+        url = entry.url
+        is_held = url.identity in self._named and self._without_page.get(url.host, 0) >= _MOST_SITEMAPS
+        return ENDLESS_SITEMAPS if is_held and entry.validators is None else ""
 
     def note_request(self, url: Url) -> None:
         """Count a request for a page, if an index names it as a sitemap."""
