@@ -48,6 +48,10 @@ class PassingFault(DatabaseFault):
     """The database cannot be written for now, because it is locked or its disk is full; a later attempt may succeed."""
 
 
+class NoRoom(PassingFault):
+    """The disk of the database is full, or its file may not grow: it rarely passes while nobody acts."""
+
+
 class WriteConflict(PassingFault):
     """Another process wrote the same at the same time, so a transaction was undone; it may be repeated at once."""
 

@@ -1,8 +1,8 @@
 """Retry what a locked database or a full disk prevented, with exponential back-off and a line for the person who waits.
 
 Commands, crawls and the daemon share this policy; its log also tells when a database gives no answer at all. An
-interactive command fails after `database_patience_s`; the daemon waits without a limit. Visits under way when a write
-fails are made again; no settled visit is lost.
+interactive command fails after `database_patience_s`, and for want of room after 10 s at most; the daemon waits without
+a limit. Visits under way when a write fails are made again; no settled visit is lost.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TypeVar
 
-from geocrawl.errors import DatabaseFault, PassingFault, UnreachableServer
+from geocrawl.errors import DatabaseFault, NoRoom, PassingFault, UnreachableServer
 from geocrawl.ports import Clock
 from geocrawl.store import Store
 from geocrawl.urls.database import DatabaseUrl
@@ -25,6 +25,8 @@ Log = Callable[..., object]
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 1.0, 60.0
 _LONGEST_PAUSE_OF_A_COMMAND_S = 5.0
 """A person at the terminal expects the command to continue soon after the cause is gone."""
+_PATIENCE_WITHOUT_ROOM_S = 10.0
+"""Longest wait of a command for a full disk: who works at the terminal is told soon, and continues later."""
 _PATIENCE_OF_A_STOP_S = 5.0
 """Longest wait since a stop: who ends a run waits for it."""
 _STEP_S = 1.0
@@ -135,22 +137,28 @@ class RetryPolicy:
         now = self._clock.monotonic()
         if self._pauses == 0:
             self._failing_since = now
-        left_s = min(self._failing_since + self._limit_s, self._ends_at) - now
+        limit_s = self._limit_of_s(fault)
+        left_s = min(self._failing_since + limit_s, self._ends_at) - now
         if left_s <= 0:
             raise fault
         self._pauses += 1
         self._in_pause = True
         if self._waiting_since is None:
             self._waiting_since = now
-        self._log_cause(fault)
+        self._log_cause(fault, limit_s)
         pause_s = min(_FIRST_PAUSE_S * 2.0 ** min(self._pauses - 1, 10), self._longest_pause_s, left_s)
         self._before_pause(fault, pause_s)
         return pause_s
 
-    def _log_cause(self, fault: PassingFault) -> None:
+    def _limit_of_s(self, fault: PassingFault) -> float:
+        """Return the longest wait for the end of a fault: the daemon's has no limit, whatever the fault."""
+        may_wait = self._limit_s == math.inf or not isinstance(fault, NoRoom)
+        return self._limit_s if may_wait else min(self._limit_s, _PATIENCE_WITHOUT_ROOM_S)
+
+    def _log_cause(self, fault: PassingFault, limit_s: float) -> None:
         if str(fault) != self._logged:
             self._logged = str(fault)
-            limit = "" if self._limit_s == math.inf else f" up to {self._limit_s:g} s"
+            limit = "" if limit_s == math.inf else f" up to {limit_s:g} s"
             self._log(f"waiting for the database{limit}", error=self._logged)
 
     async def _is_stopped_in_pause(self, pause_s: float, stopping: Callable[[], bool]) -> bool:

@@ -15,7 +15,7 @@ from geocrawl.app.retry_policy import RetryPolicy, as_lines
 from geocrawl.crawler.report import CrawlReport
 from geocrawl.daemon.start import run_daemon
 from geocrawl.demo import DemoWeb
-from geocrawl.errors import DatabaseFault, EnvironmentFault, PassingFault
+from geocrawl.errors import DatabaseFault, EnvironmentFault, NoRoom, PassingFault
 from geocrawl.model import Entry, SettlementResult, Visit
 from geocrawl.settings import Settings
 from geocrawl.store.database.database import Database
@@ -214,6 +214,33 @@ def test_patience_ends_after_its_time_and_begins_again_when_all_was_well(tmp_pat
     retrying.reset()
     retrying.call(Failing(1))
     assert pauses[4:] == [1]
+
+
+@pytest.mark.parametrize(
+    ("fault", "limit_s", "waited_s"), [(NoRoom, 120.0, 10.0), (NoRoom, 5.0, 5.0), (PassingFault, 120.0, 120.0)]
+)
+def test_a_command_waits_shortly_for_room_and_longer_for_a_lock(
+    tmp_path: Path, fault: type[PassingFault], limit_s: float, waited_s: float
+) -> None:
+    clock, path = ManualClock(), tmp_path / "c.db"
+    begun = clock.monotonic()
+
+    def fails() -> None:
+        raise fault("the disk is full")
+
+    with pytest.raises(fault):
+        RetryPolicy(path, clock, lambda event, **values: None, limit_s=limit_s).call(fails)
+    assert clock.monotonic() - begun == pytest.approx(waited_s)
+
+
+def test_a_daemon_waits_for_room_without_limit(tmp_path: Path) -> None:
+    trials = iter([NoRoom("full")] * 50)
+
+    def fails() -> None:
+        for fault in trials:
+            raise fault
+
+    RetryPolicy(tmp_path / "c.db", ManualClock(), lambda event, **values: None).call(fails)
 
 
 def test_after_a_stop_no_wait_lasts_longer_than_five_seconds(tmp_path: Path) -> None:

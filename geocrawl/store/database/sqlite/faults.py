@@ -7,7 +7,7 @@ import os
 import sqlite3
 from pathlib import Path
 
-from geocrawl.errors import DatabaseFault, PassingFault, RefusedValue
+from geocrawl.errors import DatabaseFault, NoRoom, PassingFault, RefusedValue
 from geocrawl.store.database.connection import BUSY_S
 from geocrawl.store.database.life import Owner
 from geocrawl.store.database.sqlite.held_name import is_held
@@ -69,9 +69,9 @@ def fault(path: Path, error: Error) -> DatabaseFault:
     if "locked" in text or "busy" in text:
         return PassingFault(f"{path}: locked for {BUSY_S:g} s by {holder(path)}; try again when it has ended")
     if "full" in text or code == "SQLITE_FULL":
-        return PassingFault(f"{path}: the disk is full; no settled visit is lost: free some space and continue")
+        return NoRoom(f"{path}: the disk is full; no settled visit is lost: free some space and continue")
     if "i/o error" in text or code.startswith("SQLITE_IOERR"):
-        return PassingFault(
+        return NoRoom(
             f"{path}: the disk fails to read or write it ({code or error}); check the disk, its free space and the "
             "limits on the size of files"
         )
