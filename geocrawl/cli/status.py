@@ -66,8 +66,6 @@ def status(
     settings, path, at, found = _read(overrides)
     limits = {name: getattr(settings, name) for name in _LIMITS}
     value = {"database": str(path), **limits, **asdict(found), **queue_of(found.frontier, settings.set).as_json()}
-    if found.network is None:
-        del value["network"]
     value["next"] = {name: iso(at) for name, at in found.next.items()}
     value["failures"] = [(address, reason, iso(at)) for address, reason, at in found.failures]
     output.print_lines(status_lines(found, path, at, settings), json=json, value=value)

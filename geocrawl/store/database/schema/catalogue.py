@@ -119,7 +119,7 @@ class Endpoint(SQLModel, table=True):
     """Last verdict: valid or invalid; NULL: none yet, or robots.txt forbids the probe."""
     reason: str | None = None
     """Code of the last verdict: ok, http-404, html, timeout-read …; of a valid endpoint that could not be asked since,
-    why: robots, robots-unreachable, rate-limited, filtered …
+    why: robots, robots-unreachable, rate-limited, filtered, network (somebody on the way may have answered) …
     """
     detail: str | None = None
     version: str | None = None
@@ -299,7 +299,8 @@ class Probe(SQLModel, table=True):
     status: str
     """valid or invalid; unasked: no verdict, because it might not be asked, or was asked to wait"""
     reason: str
-    """Code of the verdict; not-modified: the answer was 304, and the last description is still valid."""
+    """Code of the verdict; not-modified: the answer was 304, and the last description is still valid; network: the
+    failure, which `detail` names, is held, as somebody on the way may have answered."""
     detail: str
     http_status: int | None = None
     content_type: str
