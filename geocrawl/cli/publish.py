@@ -11,6 +11,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli.export import selection_of
 from geocrawl.cli.search import Alive, AtLevel, InBox, InSystem, OfKind, Words, filters_of, words_typed
 from geocrawl.errors import UsageError
+from geocrawl.export.snapshot import MANIFEST
 from geocrawl.web.answers import LANGUAGES
 from geocrawl.web.static_site.pages import SiteOptions
 from geocrawl.web.static_site.publish import publish as write
@@ -56,7 +57,7 @@ def publish(
     filters = filters_of(kind, bbox, crs, alive, level)
     with opt.reading(overrides) as catalogue, catalogue.snapshot():
         selection = selection_of(catalogue, words_typed(words), filters)
-        options = SiteOptions(title, base_url.rstrip("/"), language)
+        options = SiteOptions(title, base_url.rstrip("/"), language, (out / "snapshot" / MANIFEST).is_file())
         report = write(catalogue, selection, out, options)
     removed = f", {counted(report.removed, 'file')} removed" if report.removed else ""
     typer.echo(

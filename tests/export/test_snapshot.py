@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -80,6 +81,8 @@ def test_a_site_published_again_leaves_a_snapshot_in_its_folder_alone(world: Wor
     assert geocrawl(*publish).code == 0
     assert {file.name: file.read_bytes() for file in (site / "snapshot").iterdir()} == before
     assert before.keys() == {*FILES, "manifest.json"}
+    leading = re.findall(r'href="\.\./\.\./(snapshot/[^"]+)"', (site / "services/0/1.html").read_text())
+    assert len(leading) == 2 and all((site / each).is_file() for each in leading), "pages lead to it"
 
 
 def test_what_changed_since_the_former_snapshot_stands_in_files(world: World, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 
 import geocrawl
 from geocrawl.export.properties import name_of, parts_of
+from geocrawl.export.snapshot import MANIFEST
 from geocrawl.model.catalogue import HEALTHS, LEVELS, Box, Layer, Service
 from geocrawl.model.details import ServiceDetail
 from geocrawl.model.kinds import Kind, short_name
@@ -55,6 +56,8 @@ class SiteOptions:
     """Address under which the site will stand, without a slash at the end, for feeds, sitemap and canonical links; ''
     leaves them out."""
     language: str = "en"
+    has_snapshot: bool = False
+    """Whether the folder of the site has the files of a snapshot, to which the pages then lead."""
 
     @property
     def words(self) -> Words:
@@ -87,6 +90,7 @@ _FILES = {
     "services.geojson": "GeoJSON",
     "services.ttl": "DCAT",
 }
+_SNAPSHOT = {"snapshot/services.parquet": "GeoParquet"}
 _FEEDS = {"feed.atom": "Atom", "feed.json": "JSON Feed"}
 
 
@@ -103,6 +107,8 @@ class SiteLinks:
         self.title = options.title
         self.has_feeds = bool(options.base_url)
         files = _FILES | (_FEEDS if self.has_feeds else {})
+        if options.has_snapshot:
+            files |= _SNAPSHOT | {f"snapshot/{MANIFEST}": options.words("snapshot")}
         self.footer = [(f"{root}{name}", shown) for name, shown in files.items()]
 
     def __call__(self, path: str, /, **parameters: str) -> str:
