@@ -300,12 +300,16 @@ def history_lines(history: EndpointHistory) -> Iterator[str]:
     yield from _likely(history)
     if filtered := sum(event["reason"] == "filtered" for event in history.unasked):
         yield f"  filtered: {counted(filtered, 'probe')}, which availability leaves out; {_FILTERED}"
+    held = sum(event["reason"] == "network" for event in history.unasked)
+    if held := held + sum(each.unconfirmed for each in history.sums):
+        yield f"  held: {counted(held, 'failure')}, perhaps of the network on the way, which availability leaves out"
     if history.response_ms:
         yield "  response times: " + ", ".join(f"{p} % within {ms:.0f} ms" for p, ms in history.response_ms.items())
     for event in history.events[:20]:
         yield f"  {moment(_number(event['at']))}  {event['before']} → {event['after']}  ({event['reason']})"
     for event in history.unasked[:20]:
-        yield f"  {moment(_number(event['at']))}  could not be asked  ({event['reason']})"
+        what = "failed, perhaps on the way" if event["reason"] == "network" else "could not be asked"
+        yield f"  {moment(_number(event['at']))}  {what}  ({event['reason']})"
     for change in history.changes[:20]:
         yield f"  {moment(_number(change['at']))}  {_change(change)}"
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from geocrawl.app.findings import Finding, check_status
+from geocrawl.cli.show import history_lines
 from geocrawl.model import Kind, Layer, Service, Verdict
 from geocrawl.model.health import DAY_S, HOUR_S
+from geocrawl.store.catalogue.read.history import history_of_service
 from geocrawl.store.frontier.status import read_status
 from tests.support.world import World, candidate, verdict
 
@@ -78,6 +80,15 @@ class Web:
         return dict(self.world.database.connection.execute("SELECT host, health FROM endpoint").fetchall())
 
 
+def held(web: Web) -> list[str]:
+    """Return the lines of histories that tell of held failures."""
+    with web.world.reading() as reading:
+        numbers = range(1, len(web.hosts) + 1)
+        histories = [each for number in numbers for each in history_of_service(reading, number, web.world.clock.now())]
+    assert len(histories) == len(web.hosts)
+    return [line for each in histories for line in history_lines(each) if line.startswith("  held: ")]
+
+
 def hosts(count: int) -> list[str]:
     return [f"maps.s{number}.example" for number in range(count)]
 
@@ -107,6 +118,7 @@ def test_what_is_held_survives_a_restart_and_is_no_failure(engine_url: str) -> N
     kept = connection.execute("SELECT status, reason, count(*) FROM probe GROUP BY 1, 2 ORDER BY 3").fetchall()
     assert ("invalid", "html", 1) in kept, "the first one alone, of which no other was known"
     assert connection.execute("SELECT count(*) FROM endpoint WHERE reason = 'network'").fetchone()[0] == 2
+    assert len(held(web)) == 3
 
 
 def test_hosts_parked_at_one_registrar_are_told_dead_within_three_days(tmp_path: Path) -> None:
@@ -121,7 +133,7 @@ def test_a_provider_that_is_down_with_all_its_hosts_has_one_vote(tmp_path: Path)
     provider = [f"h{number}.provider.example" for number in range(10)]
     web = Web(tmp_path / "c.db", [*provider, "well.example"])
     web.live(2, lambda host, day: verdict("http-503", http_status=503) if host in provider else None)
-    assert web.ever_down == set(provider) and not any(web.told)
+    assert web.ever_down == set(provider) and not any(web.told) and not held(web)
 
 
 def test_customers_of_one_network_with_the_same_page_are_told_down_while_others_are_well(tmp_path: Path) -> None:
