@@ -139,8 +139,9 @@ def read_http_date(text: str) -> dt.datetime | None:
 ROBOTS_BODY_BYTES = 500 * 1024
 """Longest robots.txt; the rest is not read (RFC 9309, 2.5)."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})  # RFC 9110, 15.4
+_TAG = re.compile(rb"<(?![!?])")
 _TAG_BYTES = 1 << 20
-"""Longest part of a service's markup without the end of a tag: attributes without end are not read."""
+"""Longest tag of a service's markup: attributes without end are not read."""
 _BEFORE_MARKUP = b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n"
 """Byte order marks and white space."""
 _MAY_BE_CUT = frozenset({Purpose.ROBOTS, Purpose.PROBE})
@@ -263,7 +264,7 @@ async def _read_stream(
     body = Body(limits, cut=purpose in _MAY_BE_CUT)
     tolerated: list[Deviation] = []
     sniffed = is_markup = False
-    tag_ended = 0
+    tag_at: int | None = None  # where the last tag begins that has not ended
     try:
         async for data in stream:
             on_received(len(data))
@@ -271,10 +272,12 @@ async def _read_stream(
                 decoder = Decoder(unnamed_encoding(data), limits)
                 tolerated.append(Deviation("packed", unnamed_encoding(data)))
             for piece in decoder.feed(data):
-                if is_markup and len(body) - tag_ended > _TAG_BYTES and b">" not in piece:
+                if (end := piece.rfind(b">")) >= 0:
+                    tag_at = None
+                if tag_at is None and (begin := _TAG.search(piece, end + 1)):
+                    tag_at = len(body) + begin.start()
+                if is_markup and tag_at is not None and len(body) - tag_at > _TAG_BYTES:
                     raise Unreadable(FailureCode.BODY_LIMIT, f"a tag is longer than {_TAG_BYTES} bytes")
-                if b">" in piece:
-                    tag_ended = len(body)
                 if not body.add(piece):
                     return Content(body.bytes(), decoder.sent_bytes, body.cut, tuple(tolerated))
             if not sniffed and len(body) >= SNIFF_BYTES:

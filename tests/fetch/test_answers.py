@@ -261,6 +261,8 @@ async def test_markup_without_the_end_of_a_tag_is_left_soon(kit: MakeKit, piece:
     [
         b"<WMS_Capabilities>" + b"<Layer><Name>a</Name></Layer>" * 200_000 + b"</WMS_Capabilities>",
         b"<WMS_Capabilities a='" + b"x" * 900_000 + b"'/>",
+        b"<gml:posList>" + b"12.5 41.9 " * 300_000 + b"</gml:posList>",
+        b"<kml><![CDATA[" + b"12.5,41.9 " * 300_000 + b"]]></kml>",
         b'{"layers": "' + b"x" * 5_000_000 + b'"}',
     ],
 )
