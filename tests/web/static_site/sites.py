@@ -19,7 +19,7 @@ from geocrawl.web.static_site.publish import PublishReport, publish
 BASE = "https://maps.example.org/catalogue"
 
 
-def published(catalogue: Path | str, folder: Path, selection: Selection | None = None, **options: str) -> PublishReport:
+def published(catalogue: Path | str, folder: Path, selection: Selection | None = None, **options: Any) -> PublishReport:
     """Publish a catalogue to a folder."""
     with Catalogue(catalogue) as door, door.snapshot():
         return publish(door, selection or Selection(), folder, SiteOptions(**options))
