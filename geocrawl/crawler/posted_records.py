@@ -28,8 +28,6 @@ class PostedRecords:
 
     def is_wanted(self, url: Url) -> bool:
         """Return whether an address is a page of records that its endpoint gives by POST."""
-        if not any(self._by_post.values()):
-            return False
         posted = posted_records(url)
         return posted is not None and self._by_post.get(posted.endpoint.identity, False)
 

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geocrawl.demo.ows_documents import Box
+from geocrawl.demo.rest_documents import HALF_M
 
-_HALF_M = math.pi * 6_378_137.0
-"""Half the width of the earth in Web Mercator."""
 _MOST_PIXELS, _USUAL_PIXELS = 512, 256
 _STEPS = 6
 """Colours of heights."""
@@ -72,11 +71,11 @@ def place_of(below: str, parameters: Mapping[str, str], whole: Box, *, is_from_b
         numbers = [parameters[name].rpartition(":")[2] for name in ("tilematrix", "tilecol", "tilerow")]
         if all(number.isdecimal() and len(number) < 8 for number in numbers):
             return _tile(*map(int, numbers))
-    return _asked(parameters) or _part(whole, str(sorted(parameters.items())))
+    return _extent_of(parameters) or _part(whole, str(sorted(parameters.items())))
 
 
-def _asked(parameters: Mapping[str, str]) -> Box | None:
-    """Return the extent that `bbox` states, in degrees; None when there is none that can be read."""
+def _extent_of(parameters: Mapping[str, str]) -> Box | None:
+    """Return the extent that `bbox` states, in degrees; None for a missing or unreadable one."""
     try:
         one, two, three, four = map(float, parameters.get("bbox", "").split(",")[:4])
     except ValueError:
@@ -85,12 +84,11 @@ def _asked(parameters: Mapping[str, str]) -> Box | None:
     number = code.rpartition(":")[2]
     if number in ("3857", "900913", "102100"):
         west, south, east, north = *_degrees(one, two), *_degrees(three, four)
-    elif not (number == "84" or (number.startswith("4") and len(number) == 4)):
-        return None
-    elif parameters.get("version") == "1.3.0" and number != "84":
-        south, west, north, east = one, two, three, four
+    elif number == "84" or (number.startswith("4") and len(number) == 4):
+        is_north_first = parameters.get("version") == "1.3.0" and number != "84"
+        west, south, east, north = (two, one, four, three) if is_north_first else (one, two, three, four)
     else:
-        west, south, east, north = one, two, three, four
+        return None
     is_place = -180 <= west < east <= 180 and -90 <= south < north <= 90
     return (west, south, east, north) if is_place else None
 
@@ -110,15 +108,15 @@ def _part(whole: Box, text: str) -> Box:
 
 def _tile(level: int, column: int, row: int) -> Box:
     """Return the extent of a tile of Web Mercator, its rows counted from the north."""
-    side = 2 * _HALF_M / 2 ** min(level, 30)
-    west, north = -_HALF_M + column * side, _HALF_M - row * side
+    side = 2 * HALF_M / 2 ** min(level, 30)
+    west, north = -HALF_M + column * side, HALF_M - row * side
     return (*_degrees(west, north - side), *_degrees(west + side, north))
 
 
 def _degrees(x: float, y: float) -> tuple[float, float]:
     """Return longitude and latitude of metres of Web Mercator."""
-    bounded = min(max(y / _HALF_M * math.pi, -math.pi), math.pi)
-    return x / _HALF_M * 180, math.degrees(2 * math.atan(math.exp(bounded)) - math.pi / 2)
+    bounded = min(max(y / HALF_M * math.pi, -math.pi), math.pi)
+    return x / HALF_M * 180, math.degrees(2 * math.atan(math.exp(bounded)) - math.pi / 2)
 
 
 def _waves(lon: _Grid, lat: _Grid, pixel_deg: float, most: int, phase: int = 0) -> _Grid:

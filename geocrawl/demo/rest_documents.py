@@ -9,8 +9,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from geocrawl.demo.ows_documents import Box, Described, shrunk
 
-_HALF = math.pi * 6_378_137.0
-"""Half the width of the earth in Web Mercator, metres."""
+HALF_M = math.pi * 6_378_137.0
+"""Half the width of the earth in Web Mercator, in metres."""
 _LEVELS = 13
 _CRS84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84"
 
@@ -32,13 +32,13 @@ def tms_document(described: Described, below: str) -> str | None:
         return None
     west, south, east, north = _mercator(described.box)
     sets = "".join(
-        f'<TileSet href="{base}/{below}/{level}" units-per-pixel="{2 * _HALF / 256 / 2**level}" order="{level}"/>'
+        f'<TileSet href="{base}/{below}/{level}" units-per-pixel="{2 * HALF_M / 256 / 2**level}" order="{level}"/>'
         for level in range(_LEVELS)
     )
     return (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<TileMap version="1.0.0" tilemapservice="{base}/"><Title>'
         f"{escape(title)}</Title><Abstract/><SRS>EPSG:3857</SRS>"
-        f'<BoundingBox minx="{west}" miny="{south}" maxx="{east}" maxy="{north}"/><Origin x="{-_HALF}" y="{-_HALF}"/>'
+        f'<BoundingBox minx="{west}" miny="{south}" maxx="{east}" maxy="{north}"/><Origin x="{-HALF_M}" y="{-HALF_M}"/>'
         '<TileFormat width="256" height="256" mime-type="image/png" extension="png"/>'
         f'<TileSets profile="mercator">{sets}</TileSets></TileMap>\n'
     )
@@ -48,9 +48,9 @@ def _mercator(box: Box) -> Box:
     west, south, east, north = box
 
     def y(latitude: float) -> float:
-        return round(math.log(math.tan(math.pi / 4 + math.radians(latitude) / 2)) * _HALF / math.pi, 2)
+        return round(math.log(math.tan(math.pi / 4 + math.radians(latitude) / 2)) * HALF_M / math.pi, 2)
 
-    return round(west / 180 * _HALF, 2), y(south), round(east / 180 * _HALF, 2), y(north)
+    return round(west / 180 * HALF_M, 2), y(south), round(east / 180 * HALF_M, 2), y(north)
 
 
 def tilejson_document(described: Described, _: str) -> object:

@@ -163,7 +163,7 @@ class PoliteTurn:
         while True:
             answer = self._final_answer or await self._allowed(trail.at, purpose, trail.cookies, validators, body)
             if self._is_worth_waiting(answer, purpose):
-                answer = await self._asked_after_waiting(answer, trail, purpose, validators)
+                answer = await self._asked_after_waiting(answer, trail, purpose, validators, body)
             if self._host.in_backoff or _is_busy(answer):
                 self._final_answer = answer
             if isinstance(answer, Failure):
@@ -223,12 +223,12 @@ class PoliteTurn:
         return wait_s is not None and wait_s <= _SHORT_WAIT_S
 
     async def _asked_after_waiting(
-        self, busy: Answer, trail: _Trail, purpose: Purpose, validators: Validators | None
+        self, busy: Answer, trail: _Trail, purpose: Purpose, validators: Validators | None, body: bytes | None
     ) -> Answer | Failure:
         self._has_waited = True
         wait_s = self._host.retry_after_s(busy) or 0.0
         self._host.rest_until(self._clock.now() + wait_s)
-        answer = await self._allowed(trail.at, purpose, trail.cookies, validators)
+        answer = await self._allowed(trail.at, purpose, trail.cookies, validators, body)
         if isinstance(answer, Failure) or answer.status == busy.status:
             return answer
         return replace(answer, deviations=(*answer.deviations, Deviation("busy-first", f"Retry-After: {wait_s:g} s")))
@@ -252,12 +252,7 @@ class PoliteTurn:
         )
 
     async def _allowed(
-        self,
-        url: Url,
-        purpose: Purpose,
-        cookies: Cookies | None,
-        validators: Validators | None,
-        body: bytes | None = None,
+        self, url: Url, purpose: Purpose, cookies: Cookies | None, validators: Validators | None, body: bytes | None
     ) -> Answer | Failure:
         """Make one exchange, if the operator's lists, the host's daily limit and robots.txt allow it."""
         if refusal := await self._refusal_of(url):

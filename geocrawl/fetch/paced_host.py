@@ -200,15 +200,15 @@ class PacedHost:
         if isinstance(answer, UnverifiedServer) and self._fault_passed_over(url, purpose):
             answer = await self._exchange(url, purpose, cookies, validators, body)
         if self._may_pass_over_faults(purpose) and url.origin not in self._mismeasured and may_be_longer(answer):
-            answer = await self._read_to_end(answer, url, purpose, cookies)
+            answer = await self._read_to_end(answer, url, purpose, cookies, body)
         return answer
 
     async def _read_to_end(
-        self, short: Answer | Failure, url: Url, purpose: Purpose, cookies: Cookies | None
+        self, short: Answer | Failure, url: Url, purpose: Purpose, cookies: Cookies | None, body: bytes | None
     ) -> Answer | Failure:
         """Make an exchange again, reading all bytes; return the first answer when that brings no more."""
         self._mismeasured.add(url.origin)
-        whole = await self._exchange(url, purpose, cookies, None)
+        whole = await self._exchange(url, purpose, cookies, None, body)
         deviation = length_deviation(short, whole) if isinstance(whole, Answer) else None
         if deviation is None or isinstance(whole, Failure):
             self._mismeasured.discard(url.origin)
@@ -243,12 +243,7 @@ class PacedHost:
         return read_retry_after(answer.headers.get("retry-after", ""), self._clock.now(), self._settings)
 
     async def _exchange(
-        self,
-        url: Url,
-        purpose: Purpose,
-        cookies: Cookies | None,
-        validators: Validators | None,
-        body: bytes | None = None,
+        self, url: Url, purpose: Purpose, cookies: Cookies | None, validators: Validators | None, body: bytes | None
     ) -> Answer | Failure:
         self._respect_rest()
         if purpose is not Purpose.ROBOTS:

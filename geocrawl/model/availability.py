@@ -35,9 +35,9 @@ class ProbeSum:
     """Number of verdicts."""
     valid: int = 0
     known_s: float = 0.0
-    """How much of the time between the first and the last verdict is known, in seconds."""
+    """Seconds between the first and the last verdict of which a verdict tells: 30 days after each at most."""
     up_s: float = 0.0
-    """How much of it the last answer was valid."""
+    """Seconds of `known_s` in which the last verdict was valid."""
     refused: int = 0
     """Attempts without a verdict: it might not be asked, was asked to wait, or a filter answered."""
     unconfirmed: int = 0

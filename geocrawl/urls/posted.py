@@ -22,7 +22,7 @@ class PostedRequest(NamedTuple):
     """A request by POST."""
 
     endpoint: Url
-    """Where it is sent: the address without its request."""
+    """The address to which the request is sent: that of the page without its query for records."""
     body: bytes
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import case, select
@@ -52,9 +53,6 @@ def sum_of(row: Sequence[Any]) -> ProbeSum:
 
 def columns_of(total: ProbeSum) -> Mapping[str, object]:
     """Return a sum as the columns of `probe_sum` after its key."""
-    return {
-        **{name: getattr(total, name) for name in ("first_at", "last_at", "probes", "valid", "known_s", "up_s")},
-        **{name: getattr(total, name) for name in ("refused", "unconfirmed", "timed", "total_ms")},
-        "is_last_valid": int(total.is_last_valid),
-        "times": json.dumps(total.times, separators=(",", ":")),
-    }
+    values = {each.name: getattr(total, each.name) for each in fields(total)}
+    times = json.dumps(total.times, separators=(",", ":"))
+    return {**values, "is_last_valid": int(total.is_last_valid), "times": times}

@@ -11,11 +11,12 @@ half as long as the last step took: nobody waits in vain for the 5 s after which
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import TypeVar
 
-from sqlalchemy import Table, bindparam, func, select
+from sqlalchemy import Delete, Table, bindparam, delete, func, select
 
 from geocrawl.store.database.connection import Connection
 
@@ -77,3 +78,15 @@ def ranges(connection: Connection, table: Table, after: int = -(2**63)) -> Itera
     while (end := connection.execute(next_last, {"after": last}).fetchone()[0]) is not None:
         yield last + 1, end
         last = end
+
+
+def delete_rows(connection: Connection, table: Table, keys: Sequence[tuple[object, ...]]) -> int:
+    """Delete the rows of a table with these keys; return how many there were."""
+    names = [column.name for column in table.primary_key]
+    rows = [dict(zip(names, key, strict=True)) for key in keys]
+    return connection.executemany(_deletion(table), rows).rowcount
+
+
+@cache
+def _deletion(table: Table) -> Delete:
+    return delete(table).where(*(column == bindparam(column.name) for column in table.primary_key))

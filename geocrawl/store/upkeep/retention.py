@@ -47,13 +47,13 @@ from geocrawl.store.database.schema.tables import (
     THUMBNAIL,
     URL,
 )
-from geocrawl.store.database.steps import ChunkedWork, batches, run
+from geocrawl.store.database.steps import ChunkedWork, batches, delete_rows, run
 from geocrawl.store.frontier.counters import read_totals
 from geocrawl.store.frontier.page_store import drop_page
 from geocrawl.store.frontier.politeness import EXPIRED_ROBOTS
 from geocrawl.store.frontier.queue import Queue
 from geocrawl.store.upkeep.forget import finish_forgetting
-from geocrawl.store.upkeep.roll_up import RollUp, delete_rows
+from geocrawl.store.upkeep.roll_up import RollUp
 
 NO_SPACE = "no-space"
 """Reason of a page that left the queue because the database was too large."""

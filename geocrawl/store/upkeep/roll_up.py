@@ -6,21 +6,19 @@ the work can end at any row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import cache
 from itertools import chain, islice
 
-from sqlalchemy import Delete, Table, bindparam, delete, insert, or_, select
+from sqlalchemy import bindparam, insert, or_, select
 
 from geocrawl.model.availability import ProbeSum, one_probe
 from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.store.catalogue.write.doubt import NETWORK
-from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.probe_sums import columns_of, sum_of
 from geocrawl.store.database.schema.tables import ENDPOINT, PROBE, PROBE_SUM
-from geocrawl.store.database.steps import ROWS, ChunkedWork
+from geocrawl.store.database.steps import ROWS, ChunkedWork, delete_rows
 
 HOURS_KEPT_DAYS, DAYS_KEPT_DAYS = 35, 400
 """How long sums of an hour and of a day are kept. They hold the windows of 30 and 365 days."""
@@ -123,15 +121,3 @@ def _day(at: float) -> float:
 
 def _month(at: float) -> float:
     return datetime.fromtimestamp(at, UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0).timestamp()
-
-
-def delete_rows(connection: Connection, table: Table, keys: Sequence[tuple[object, ...]]) -> int:
-    """Delete the rows of a table with these keys; return how many there were."""
-    names = [column.name for column in table.primary_key]
-    rows = [dict(zip(names, key, strict=True)) for key in keys]
-    return connection.executemany(_deletion(table), rows).rowcount
-
-
-@cache
-def _deletion(table: Table) -> Delete:
-    return delete(table).where(*(column == bindparam(column.name) for column in table.primary_key))

@@ -90,7 +90,6 @@ _FILES = {
     "services.geojson": "GeoJSON",
     "services.ttl": "DCAT",
 }
-_SNAPSHOT = {"snapshot/services.parquet": "GeoParquet"}
 _FEEDS = {"feed.atom": "Atom", "feed.json": "JSON Feed"}
 
 
@@ -108,7 +107,7 @@ class SiteLinks:
         self.has_feeds = bool(options.base_url)
         files = _FILES | (_FEEDS if self.has_feeds else {})
         if options.has_snapshot:
-            files |= _SNAPSHOT | {f"snapshot/{MANIFEST}": options.words("snapshot")}
+            files |= {"snapshot/services.parquet": "GeoParquet", f"snapshot/{MANIFEST}": options.words("snapshot")}
         self.footer = [(f"{root}{name}", shown) for name, shown in files.items()]
 
     def __call__(self, path: str, /, **parameters: str) -> str:

@@ -61,9 +61,10 @@ def _histories(connection: Connection, rows: Rows, now: float) -> tuple[Endpoint
 
 
 def _history(connection: Connection, row: dict[str, object], now: float) -> EndpointHistory:
-    endpoint = {"endpoint": row["id"]}
+    number = int(str(row["id"]))
+    endpoint = {"endpoint": number}
     start = now - max(WINDOWS_DAYS) * DAY_S
-    sums = read_sums(connection, [int(str(row["id"]))], start).get(int(str(row["id"])), [])
+    sums = read_sums(connection, [number], start).get(number, [])
     recent = tuple(each for each in sums if each.last_at >= start)
     return EndpointHistory(
         **row,  # type: ignore[arg-type]  # named in the statement

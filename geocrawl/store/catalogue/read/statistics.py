@@ -222,7 +222,7 @@ def _changes(what: str) -> ColumnElement[int]:
 
 
 def _of_sums(number: ColumnElement[int]) -> ColumnElement[int]:
-    """Return a number of the probes that were rolled up, of which none belong to two months."""
+    """Return a number of the month's probes that were rolled up; no sum spans two months."""
     return _of_endpoints(func.coalesce(func.sum(number), 0), PROBE_SUM, at=PROBE_SUM.c.first_at)
 
 

@@ -58,7 +58,7 @@ class Corrector:
         self._known: dict[str, dict[str, int]] = {}
         """Words of the index with the number of services that have them, by their first letter, as of `_upto`."""
         self._long = ""
-        """Those of `_known` that are long enough for a compound, a line each."""
+        """The words of the index that are long enough for a compound, a line each."""
         self._upto = -1
 
     def refresh(self, upto: int, services: int) -> None:

@@ -332,9 +332,9 @@ class ProbeSum(SQLModel, table=True):
     valid: int
     """Number of valid ones."""
     known_s: float
-    """How much of the time between the first and the last verdict is known."""
+    """Seconds between the first and the last verdict of which a verdict tells: 30 days after each at most."""
     up_s: float
-    """How much of it the last answer was valid."""
+    """Seconds of `known_s` in which the last verdict was valid."""
     refused: int
     """Attempts without a verdict: it might not be asked, was asked to wait, or a filter answered."""
     unconfirmed: int
