@@ -232,7 +232,7 @@ class Settings:
     )
     database_patience_s: Duration = setting(
         120.0,
-        "how long a crawl waits for a locked database or a full disk (the daemon waits without limit)",
+        "how long a crawl waits for a locked database; for a full disk, 10 s at most (the daemon: without limit)",
         unused="daemon",
     )
     lease_s: Annotated[Duration, Field(gt=0)] = setting(
