@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socketserver
 import subprocess
@@ -22,10 +23,12 @@ from geocrawl.settings import Settings
 from geocrawl.store.frontier.status import read_status
 from geocrawl.store.upkeep.watches import Watches
 from tests.store.upkeep.test_watches import ROADS
+from tests.support.loop_time import StillTime, until
+from tests.support.places import ROOT
 from tests.support.receivers import Hook, serving, webhook
 from tests.support.world import World, candidate, verdict
 
-LIMIT_S = 60.0
+DELIVERED, NOT = "notices delivered", "notices not delivered"
 
 
 @contextmanager
@@ -54,7 +57,7 @@ class Watched(World):
         self.clock.time = time.time()
         self.record(candidate("a.example/wms"), verdict("ok", ROADS), self.clock.now())
         self.watches: Watches = Watches(self.store.database)
-        self.lines: list[tuple[str, Any]] = []
+        self.lines: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
 
     def watch(self, *recipients: str) -> None:
         for recipient in recipients:
@@ -69,10 +72,14 @@ class Watched(World):
         settings = Settings(allow_private=True, mail_security="none", **changes)  # type: ignore[arg-type]
 
         def log(event: str, **values: object) -> None:
-            self.lines.append((event, values.get("watch")))
+            self.lines.put_nowait((event, values.get("watch")))
 
         report = await WatchRound(settings, self.store, self.clock, log).send(again=True)
         return report.messages, report.failures
+
+    async def next_lines(self, number: int) -> dict[Any, str]:
+        """Return the next lines of the log once they are there: the watch, what is said of it."""
+        return {watch: event for event, watch in [await self.lines.get() for _ in range(number)]}
 
     def told(self) -> str:
         """Return what `check` says of watches."""
@@ -84,31 +91,36 @@ class Watched(World):
 
 
 @pytest.fixture
-def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watched:
-    monkeypatch.setattr(notices, "_DELIVERY_S", 0.5)
-    monkeypatch.setattr(notices, "_WEBHOOK_TIMEOUT_S", 0.5)
+def watched(tmp_path: Path) -> Watched:
     return Watched(tmp_path / "c.db")
 
 
 async def test_bad_recipients_delay_no_good_one(watched: Watched, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with dripping() as (mail, visitors), webhook() as hangs, webhook() as gone, webhook() as good:
-        hangs.pause_s, gone.status = 1.0, 410
+        hangs.answers.clear()
+        gone.status = 410
         bad = ("mail:a@b.example", hangs.address, gone.address, f"file:{tmp_path}/pipe", "http://127.0.0.1:9/")
         watched.watch(*bad, good.address, f"file:{tmp_path}/told")
         watched.die()
-        messages, failures = await watched.send(mail_server=mail)
+        limits = StillTime()
+        sending = asyncio.create_task(watched.send(mail_server=mail))
+        others = {3: NOT, 4: NOT, 5: NOT, 6: DELIVERED, 7: DELIVERED}
+        assert await watched.next_lines(5) == others, "while one recipient dripped and one hung"
+        await until(lambda: visitors and hangs.received)
+        limits.move(notices._WEBHOOK_TIMEOUT_S)
+        assert await watched.next_lines(1) == {2: NOT}
+        limits.move(notices._DELIVERY_S)
+        messages, failures = await sending
         assert messages == 2 and len(good.received) == 1 and (tmp_path / "told").read_text().count("died") == 1
         said = dict(line.removeprefix("watch ").split(":", 1) for line in failures)
-        assert "within 0.5 s" in said["1"] and "within 0.5 s" in said["2"] and "cannot be reached" in said["5"]
+        assert "within 30 s" in said["1"] and "within 15 s" in said["2"] and "cannot be reached" in said["5"]
         assert "410 (the recipient gave the address up)" in said["3"] and "it is a pipe" in said["4"]
-        arrived = [number for event, number in watched.lines if event == "notices delivered"]
-        assert sorted(arrived) == [6, 7] and watched.lines.index(("notices delivered", 7)) < watched.lines.index(
-            ("notices not delivered", 1)
-        ), "while the mail server dripped"
+        assert await watched.next_lines(1) == {1: NOT}
         assert "watch 3" in watched.told() and "410" in watched.told() and "watch 6" not in watched.told()
+        hangs.answers.set()
         messages, failures = await watched.send(mail_server=mail)
-        assert messages == 0 and "still hangs in the attempt before" in next(f for f in failures if "watch 1:" in f)
+        assert messages == 1 and "still hangs in the attempt before" in next(f for f in failures if "watch 1:" in f)
         assert len(visitors) == 1, "one thread for a recipient that never ends"
 
 
@@ -146,18 +158,22 @@ async def test_notices_that_nobody_sends_are_told_after_an_hour(watched: Watched
     assert "watch 1" in watched.told() and "1 notice since" in watched.told() and "not sent" in watched.told()
 
 
-SEND_IN_A_MOMENT = """
+SEND_UNTIL_TOLD = """
 import asyncio, sys
 from geocrawl import notices
 from geocrawl.app.watches import WatchRound
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
 from geocrawl.store import Store
+from tests.support.loop_time import StillTime
 
-notices._DELIVERY_S = 0.5
+async def send(store):
+    settings, time = Settings(mail_security="none", mail_server=sys.argv[2]), StillTime()
+    asyncio.get_running_loop().add_reader(sys.stdin, lambda: sys.stdin.readline() and time.move(notices._DELIVERY_S))
+    return await WatchRound(settings, store, SystemClock(), lambda event, **values: None).send()
+
 with Store.open(sys.argv[1], clock=SystemClock()) as store:
-    settings = Settings(mail_security="none", mail_server=sys.argv[2])
-    print(asyncio.run(WatchRound(settings, store, SystemClock(), lambda event, **values: None).send()).failures)
+    print(asyncio.run(send(store)).failures)
 """
 
 
@@ -166,6 +182,9 @@ def test_a_process_ends_though_a_mail_server_drips(watched: Watched) -> None:
     watched.die()
     watched.store.close()
     with dripping() as (mail, visitors):
-        command = (sys.executable, "-c", SEND_IN_A_MOMENT, str(watched.store.path), mail)
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
-        assert ended.returncode == 0 and "did not take the message" in ended.stdout and visitors, ended.stderr
+        command = (sys.executable, "-c", SEND_UNTIL_TOLD, str(watched.store.path), mail)
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+            while not visitors and process.poll() is None:
+                time.sleep(0.01)
+            said, _ = process.communicate("the time is over\n")
+        assert process.returncode == 0 and "did not take the message" in said

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import socketserver
 import ssl
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 
 
 @dataclass
@@ -21,7 +20,8 @@ class Hook:
     port: int = 0
     status: int = 204
     location: str = ""
-    pause_s: float = 0.0
+    answers: Event = field(default_factory=Event)
+    """Set at first; while it is not, nobody gets an answer."""
     received: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
     """Path, headers by name in lower case, body."""
 
@@ -33,12 +33,13 @@ class Hook:
 @contextmanager
 def webhook() -> Iterator[Hook]:
     hook = Hook()
+    hook.answers.set()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             hook.received.append((self.path, {name.lower(): value for name, value in self.headers.items()}, body))
-            time.sleep(hook.pause_s)
+            hook.answers.wait()
             self.send_response(hook.status)
             if hook.location:
                 self.send_header("Location", hook.location)
@@ -49,6 +50,7 @@ def webhook() -> Iterator[Hook]:
 
     with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as hook.port:
         yield hook
+        hook.answers.set()
 
 
 @dataclass
