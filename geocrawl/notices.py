@@ -28,7 +28,7 @@ from geocrawl import __version__
 from geocrawl.errors import UsageError
 from geocrawl.fetch.failures import WEB_ERRORS, classify
 from geocrawl.fetch.guard import AddressGuard
-from geocrawl.fetch.names import Names
+from geocrawl.fetch.names import NameCache
 from geocrawl.fetch.transport import PooledTransport, request_for
 from geocrawl.files import SECRET, refuse_database
 from geocrawl.model import FailureCode
@@ -317,7 +317,7 @@ async def post_webhook(address: str, message: Mapping[str, object], secret: str,
         SIGNATURE: signature(secret, body),
     }
     request = request_for(address, [(name.encode(), value.encode()) for name, value in headers.items()], body=body)
-    transport = PooledTransport(Settings(), AddressGuard(allow_private=allow_private), Names(_WEBHOOK_TIMEOUT_S))
+    transport = PooledTransport(Settings(), AddressGuard(allow_private=allow_private), NameCache(_WEBHOOK_TIMEOUT_S))
     try:
         async with (
             asyncio.timeout(_WEBHOOK_TIMEOUT_S),

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from geocrawl.formats.raster import is_picture
 from geocrawl.formats.text import GZIP_START
-from geocrawl.model import Failure, FailureCode, Page, Picture
+from geocrawl.model import DecodedImage, Failure, FailureCode, Page
 
 if TYPE_CHECKING:
     from anyio import CapacityLimiter
@@ -50,7 +50,7 @@ WALL_FACTOR = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ReadingLimits:
     """The CPU time and the memory that the reading of one answer may use."""
 
     cpu_s: float
@@ -58,9 +58,9 @@ class Limits:
     """Limit for the whole process: heap and private mappings (RLIMIT_DATA)."""
 
 
-PICTURE_LIMITS = Limits(cpu_s=10.0, memory_bytes=512 << 20)
+PICTURE_LIMITS = ReadingLimits(cpu_s=10.0, memory_bytes=512 << 20)
 """Limits on decoding an image: one of the most pixels takes a second and 250 MiB."""
-Decode: TypeAlias = Callable[[bytes], Picture | str]
+Decode: TypeAlias = Callable[[bytes], DecodedImage | str]
 """Decodes an image, or returns why it is not decoded."""
 
 
@@ -76,7 +76,7 @@ class Defect:
     traceback: str
 
 
-def answer(request: bytes | Path, limits: Limits) -> bytes | Path:
+def answer(request: bytes | Path, limits: ReadingLimits) -> bytes | Path:
     """Run the pickled function of a request and return its pickled result, `OutOfMemory` or `Defect`.
 
     The result of a request in a file is a file next to it.
@@ -95,7 +95,7 @@ def answer(request: bytes | Path, limits: Limits) -> bytes | Path:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _prepare(limits: Limits) -> None:
+def _prepare(limits: ReadingLimits) -> None:
     """Limit the memory, and ignore signals to the process group: the crawl handles them and ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -209,7 +209,7 @@ class Shares:
 class ReadingProcesses:
     """`ports.ReadingPool` for the loop of one run."""
 
-    def __init__(self, *, processes: int, in_loop_bytes: int, limits: Limits, decode: Decode) -> None:
+    def __init__(self, *, processes: int, in_loop_bytes: int, limits: ReadingLimits, decode: Decode) -> None:
         """`processes`: the most that read answers at once; 0: none does. `in_loop_bytes`: longer answers are read in a
         process. `decode` runs in a further process."""
         self._processes = processes
@@ -238,7 +238,7 @@ class ReadingProcesses:
         picture = await self._run(page, partial(self._decode, page.body), self._decoding, PICTURE_LIMITS)
         return replace(page, picture=picture.detail if isinstance(picture, Failure) else picture)
 
-    async def _run(self, page: Page, think: Callable[[], T], shares: Shares, limits: Limits) -> T | Failure:
+    async def _run(self, page: Page, think: Callable[[], T], shares: Shares, limits: ReadingLimits) -> T | Failure:
         """Return what `think` returns as soon as its host has a process, within limits."""
         async with shares.share(page.url.host):
             is_long = len(page.body) > _MOST_BYTES_IN_PIPE
@@ -251,7 +251,7 @@ class ReadingProcesses:
         result: T = found
         return result
 
-    async def _found_by_file(self, page: Page, think: Callable[[], Any], limits: Limits) -> Any:
+    async def _found_by_file(self, page: Page, think: Callable[[], Any], limits: ReadingLimits) -> Any:
         """Return what `_found` returns, of a long answer."""
         try:
             with TemporaryDirectory(prefix="geocrawl-reading-") as folder:
@@ -259,7 +259,9 @@ class ReadingProcesses:
         except OSError:  # the disk is full: use memory instead
             return await self._found(page, think, limits)
 
-    async def _found(self, page: Page, think: Callable[[], Any], limits: Limits, folder: Path | None = None) -> Any:
+    async def _found(
+        self, page: Page, think: Callable[[], Any], limits: ReadingLimits, folder: Path | None = None
+    ) -> Any:
         """Return the result from a process, `OutOfMemory`, `Defect` or a Failure. `folder`: for a long answer."""
         from anyio import BrokenWorkerProcess, CapacityLimiter, to_process  # most crawls read nothing in a process
 

@@ -20,7 +20,7 @@ from geocrawl.fetch.guard import refusal_by_text
 from geocrawl.mining.engines import DuckDbEngine, SparkEngine
 from geocrawl.mining.index import Engine
 from geocrawl.mining.miner import Miner, MineReport, Reader
-from geocrawl.mining.model import ARCHIVE, Find, Source
+from geocrawl.mining.model import ARCHIVE, Find, MinedFile
 from geocrawl.mining.records import Finder, RecordProcesses, RecordReader
 from geocrawl.model import Candidate, Evidence, FailureCode
 from geocrawl.page.document import PageReader
@@ -49,7 +49,7 @@ class Voice:
 
 
 def mine_into_catalogue(
-    settings: Settings, path: DatabaseUrl, sources: Sequence[Source], *, engine: str, voice: Voice
+    settings: Settings, path: DatabaseUrl, sources: Sequence[MinedFile], *, engine: str, voice: Voice
 ) -> MineReport:
     """Mine files into the catalogue at `path`, which is made if it does not exist.
 
@@ -73,7 +73,7 @@ def mine_into_catalogue(
 def mine_into_file(
     settings: Settings,
     out: Path,
-    sources: Sequence[Source],
+    sources: Sequence[MinedFile],
     *,
     engine: str,
     catalogue: DatabaseUrl | None,
@@ -100,7 +100,7 @@ def _miner(settings: Settings, clock: Clock, engine: str, opted_out: frozenset[s
     finder = Finder(wiring.make_detector(), LinkMeasure(read_links(shipped_models() / LINKS_FILE)))
     refusal = _refusal(settings, clock, opted_out)
 
-    def reader(sources: Sequence[Source]) -> Reader:
+    def reader(sources: Sequence[MinedFile]) -> Reader:
         if settings.processes == 1 or len(sources) == 1:
             return _make_reader(finder)
         return RecordProcesses(sources, settings.processes, lambda: _make_reader(finder))
@@ -142,11 +142,11 @@ class MinedCatalogue:
         self.new_services = 0
         self.new_pages = 0
 
-    def is_done(self, source: Source) -> bool:
+    def is_done(self, source: MinedFile) -> bool:
         """Return whether a file was mined before for this catalogue."""
         return self._session.store.facts.was_mined(source.identity)
 
-    def take(self, source: Source, finds: Sequence[Find]) -> None:
+    def take(self, source: MinedFile, finds: Sequence[Find]) -> None:
         """Queue what is not known yet."""
         services = [find.candidate for find in finds if find.candidate is not None]
         known = self._catalog.known(services).stored
@@ -156,11 +156,11 @@ class MinedCatalogue:
         self.new_services += len(new)
         self._take_pages([find for find in finds if find.candidate is None])
 
-    def done(self, source: Source) -> None:
+    def done(self, source: MinedFile) -> None:
         """Store that a file was mined, so that it is not mined again."""
         self._retrying.call(lambda: self._session.store.facts.write_mined(source.identity))
 
-    def drop(self, source: Source) -> None:
+    def drop(self, source: MinedFile) -> None:
         """Do nothing: what was found is true, and found again it changes nothing."""
 
     def _take_pages(self, finds: Sequence[Find]) -> None:

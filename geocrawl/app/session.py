@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from geocrawl.store import Catalog, SqlFrontier, Store
+    from geocrawl.store import CatalogueWriter, SqlFrontier, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Session:
     learning: Learning
     frontier: SqlFrontier
     stats: LatestStats
-    catalog: Catalog
+    catalog: CatalogueWriter
     detector: Detector
     reader: PageReader
     pool: ReadingPool

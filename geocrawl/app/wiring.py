@@ -40,7 +40,7 @@ from geocrawl.priority.strategies.ipagerank import PageFilter, make_page_filter
 from geocrawl.priority.topics import demand_topic, find_topic, topics_folder
 from geocrawl.probe.decoding import read_picture
 from geocrawl.probe.registry import content_checks, declarations, probes
-from geocrawl.reading import InLoop, Limits, ReadingProcesses
+from geocrawl.reading import InLoop, ReadingLimits, ReadingProcesses
 from geocrawl.settings import DEFAULT_STRATEGY, SLOW_S, Settings
 from geocrawl.store import FrontierOptions, Store
 from geocrawl.urls.database import DatabaseUrl
@@ -181,7 +181,7 @@ def _make_reading_pool(settings: Settings, environment: Environment | None) -> R
     return ReadingProcesses(
         processes=settings.reading_processes,
         in_loop_bytes=settings.reading_in_loop_bytes,
-        limits=Limits(READING_TIME_S, READING_MEMORY_BYTES),
+        limits=ReadingLimits(READING_TIME_S, READING_MEMORY_BYTES),
         decode=read_picture,
     )
 

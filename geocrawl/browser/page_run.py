@@ -112,7 +112,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PageLimits:
     """What one page may use."""
 
     time_s: float
@@ -127,7 +127,7 @@ class Limits:
 class PageRun:
     """Runs one page in a browser context of its own and takes what the page requests."""
 
-    def __init__(self, page: Page, turn: Turn, limits: Limits, may_request: Callable[[Url], bool]) -> None:
+    def __init__(self, page: Page, turn: Turn, limits: PageLimits, may_request: Callable[[Url], bool]) -> None:
         self._page = page
         self._turn = turn
         self._limits = limits

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from geocrawl.browser.page_run import Limits, PageRun
+from geocrawl.browser.page_run import PageLimits, PageRun
 from geocrawl.errors import EnvironmentFault, needs_extra
 from geocrawl.model import Page, RenderedPage, Url
 from geocrawl.ports import Turn
@@ -243,7 +243,7 @@ class BrowserRenderer:
         self._executable = executable
         self._user_agent = user_agent
         self._say = say
-        self._limits = Limits(
+        self._limits = PageLimits(
             time_s=settings.browser_time_s,
             requests=settings.browser_requests,
             bytes=_DATA_BYTES,

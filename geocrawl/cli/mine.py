@@ -13,7 +13,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.errors import UsageError
 from geocrawl.mining.miner import MineReport
-from geocrawl.mining.model import Source, gather
+from geocrawl.mining.model import MinedFile, gather
 from geocrawl.sanitize import plain
 from geocrawl.wording import counted
 
@@ -61,7 +61,7 @@ def mine(
 
 
 def _mine(
-    overrides: opt.Overrides, sources: Sequence[Source], engine: str, out: Path | None, *, json: bool
+    overrides: opt.Overrides, sources: Sequence[MinedFile], engine: str, out: Path | None, *, json: bool
 ) -> MineReport:
     """Mine into the catalogue, or into a file; progress goes to standard error."""
     settings = opt.settings_from(overrides)

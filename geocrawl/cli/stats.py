@@ -226,7 +226,7 @@ _POINTS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Chart:
     """One statistic, drawn."""
 
     heading: str
@@ -245,25 +245,25 @@ def _check_file(name: str, path: Path | None, option: str) -> None:
         raise UsageError("--picture map: a map is drawn into a file: add --out map.svg")
 
 
-def _bars(heading: str, rows: Sequence[tuple[str, float]]) -> Picture:
+def _bars(heading: str, rows: Sequence[tuple[str, float]]) -> Chart:
     left_out = f" (the first {_MOST_BARS} of {len(rows)})" if len(rows) > _MOST_BARS else ""
     shown = rows[:_MOST_BARS]
-    return Picture(heading + left_out, charts.bars(shown, heading), [(*row, f"{row[1]:,}") for row in shown])
+    return Chart(heading + left_out, charts.bars(shown, heading), [(*row, f"{row[1]:,}") for row in shown])
 
 
-def _kinds(catalogue: Catalogue) -> Picture:
+def _kinds(catalogue: Catalogue) -> Chart:
     return _bars(
         "Services by kind",
         [(short_name(kind_count.kind), kind_count.services) for kind_count in catalogue.kind_counts()],
     )
 
 
-def _countries(catalogue: Catalogue) -> Picture:
+def _countries(catalogue: Catalogue) -> Chart:
     found = catalogue.find(limit=1, facets=True).facets.get("country", ())
     return _bars("Services by country", [(each.label or each.value, each.count) for each in found])
 
 
-def _software(catalogue: Catalogue) -> Picture:
+def _software(catalogue: Catalogue) -> Chart:
     growth = catalogue.software_growth(1)
     counts = growth.counts if growth else ()
     return _bars(
@@ -271,49 +271,49 @@ def _software(catalogue: Catalogue) -> Picture:
     )
 
 
-def _software_over_time(catalogue: Catalogue) -> Picture:
+def _software_over_time(catalogue: Catalogue) -> Chart:
     growth = catalogue.software_growth(_PARTS)
     heading, unknown = "Known services over time by server software, as addresses show it", "not shown"
     rows = [(name or unknown, count, f"{count:,}") for name, count in growth.counts] if growth else []
-    return Picture(heading, charts.software_curves(growth, heading, unknown), rows)
+    return Chart(heading, charts.software_curves(growth, heading, unknown), rows)
 
 
-def _deviations(catalogue: Catalogue) -> Picture:
+def _deviations(catalogue: Catalogue) -> Chart:
     return _bars("Endpoints by tolerated deviation", catalogue.statistics().deviations)
 
 
-def _survival(catalogue: Catalogue) -> Picture:
+def _survival(catalogue: Catalogue) -> Chart:
     survival = catalogue.survival()
     heading = f"Share still alive of {counted(survival.services, 'endpoint')}, {survival.deaths:,} of them down or gone"
     if not survival.services:
         heading = "No endpoint was ever valid"
     chart = charts.survival_curve(survival, heading, lambda days: counted(days, "day"))
     shown = survival.curve[:: len(survival.curve) // _POINTS + 1] if survival.services else []
-    return Picture(heading, chart, [(f"after {day:,.0f} days", share, f"{share:.0%}") for day, share in shown])
+    return Chart(heading, chart, [(f"after {day:,.0f} days", share, f"{share:.0%}") for day, share in shown])
 
 
-def _harvest(catalogue: Catalogue) -> Picture:
+def _harvest(catalogue: Catalogue) -> Chart:
     growth = catalogue.growth(_PARTS)
     if growth is None:
         heading = "No service is known yet"
-        return Picture(heading, charts.growth_curve(None, heading), [])
+        return Chart(heading, charts.growth_curve(None, heading), [])
     heading = f"{counted(growth.known[-1], 'service')} known over time"
     width = (growth.end - growth.start) / _PARTS
     shown = [(part, growth.known[part - 1]) for part in range(_PARTS // _POINTS, _PARTS + 1, _PARTS // _POINTS)]
     rows = [(day_of(growth.start + part * width), count, f"{count:,}") for part, count in shown]
-    return Picture(heading, charts.growth_curve(growth, heading), rows)
+    return Chart(heading, charts.growth_curve(growth, heading), rows)
 
 
-def _map(catalogue: Catalogue) -> Picture:
+def _map(catalogue: Catalogue) -> Chart:
     boxes = [service.box for service in catalogue.read_services() if service.box is not None]
     cells, inside, worldwide = charts.coverage(boxes)
     more = f", {worldwide:,} more span most of the world" if worldwide else ""
     heading = f"Extents of {counted(inside, 'service')}{more}"
     base_map = json.loads((files("geocrawl.web") / "static" / "world.json").read_text("utf-8"))
-    return Picture(heading, charts.world_map(cells, base_map, heading), [])
+    return Chart(heading, charts.world_map(cells, base_map, heading), [])
 
 
-PICTURES: Mapping[str, Callable[[Catalogue], Picture]] = {
+PICTURES: Mapping[str, Callable[[Catalogue], Chart]] = {
     "kinds": _kinds,
     "countries": _countries,
     "software": _software,
@@ -326,7 +326,7 @@ PICTURES: Mapping[str, Callable[[Catalogue], Picture]] = {
 """Name → what draws it."""
 
 
-def _print_bars(picture: Picture) -> None:
+def _print_bars(picture: Chart) -> None:
     """Print a picture as bars, the heading first."""
     from rich.bar import Bar
     from rich.console import Console

@@ -154,7 +154,7 @@ def kept_at_reload(former: Settings, read: Settings) -> list[str]:
     return [s.name for s in known if s.fixed and getattr(former, s.field) != getattr(read, s.field)]
 
 
-def _merged(sources: Sequence[Source]) -> Settings:
+def _merged(sources: Sequence[SettingsSource]) -> Settings:
     class Merged(BaseSettings):
         settings: Settings = Settings()
 
@@ -170,7 +170,7 @@ def _model() -> TypeAdapter[Settings]:
     return TypeAdapter(Settings)
 
 
-class Source(PydanticBaseSettingsSource):
+class SettingsSource(PydanticBaseSettingsSource):
     """The values of one source as they are written there, and the problems found in it."""
 
     def __init__(self) -> None:
@@ -286,9 +286,9 @@ def _expected(error: Any, setting: Setting) -> str:
     return ranges.get(kind, one)
 
 
-def from_options(options: Mapping[str, object]) -> Source:
+def from_options(options: Mapping[str, object]) -> SettingsSource:
     """Read options by setting name. None counts as not given."""
-    source, known = Source(), settings_by_name()
+    source, known = SettingsSource(), settings_by_name()
     for name, value in options.items():
         shown = known[name].option_name if name in known else "--" + name.replace("_", "-")
         if value is None:
@@ -305,9 +305,9 @@ def from_options(options: Mapping[str, object]) -> Source:
     return source
 
 
-def from_environment(environ: Mapping[str, str]) -> Source:
+def from_environment(environ: Mapping[str, str]) -> SettingsSource:
     """Read the variables GEOCRAWL_<NAME>; an empty one counts as not given."""
-    source = Source()
+    source = SettingsSource()
     for variable in sorted(environ):
         text = environ[variable]
         if not variable.startswith(ENVIRONMENT_PREFIX) or variable in _NOT_SETTINGS or not text:
@@ -323,11 +323,11 @@ def from_environment(environ: Mapping[str, str]) -> Source:
     return source
 
 
-def from_file(file: Path) -> Source:
+def from_file(file: Path) -> SettingsSource:
     """Read a TOML file; one that does not exist has no values."""
     import tomllib
 
-    source = Source()
+    source = SettingsSource()
     try:
         table = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):

@@ -10,7 +10,7 @@ from geocrawl.config.names import Setting, settings_by_name, site_settings_by_na
 from geocrawl.settings import Settings
 
 
-class Row(NamedTuple):
+class SettingRow(NamedTuple):
     """A setting in force."""
 
     name: str
@@ -22,7 +22,7 @@ class Row(NamedTuple):
     help: str
 
 
-def rows(configuration: Configuration) -> list[Row]:
+def rows(configuration: Configuration) -> list[SettingRow]:
     """Return all settings, then the constants of strategies and the settings of hosts that are configured."""
     settings, origins = configuration.settings, configuration.origins
     simple = [s for s in settings_by_name().values() if s.takes != "table"]
@@ -75,12 +75,12 @@ def _example_value(setting: Setting) -> str:
     return f'"{shown}"' if isinstance(shown, str) else str(shown)
 
 
-def _constant_rows(settings: Settings, origins: Mapping[str, str]) -> Iterator[Row]:
+def _constant_rows(settings: Settings, origins: Mapping[str, str]) -> Iterator[SettingRow]:
     for key, value in sorted(settings.set.items()):
-        yield Row(f"set.{key}", value, origins.get(f"set.{key}", "default"), "", "constant of a strategy")
+        yield SettingRow(f"set.{key}", value, origins.get(f"set.{key}", "default"), "", "constant of a strategy")
 
 
-def _site_rows(settings: Settings, origins: Mapping[str, str]) -> Iterator[Row]:
+def _site_rows(settings: Settings, origins: Mapping[str, str]) -> Iterator[SettingRow]:
     for host, site in sorted(settings.sites.items()):
         for setting in site_settings_by_name().values():
             name = f'sites."{host}".{setting.name}'
@@ -88,5 +88,5 @@ def _site_rows(settings: Settings, origins: Mapping[str, str]) -> Iterator[Row]:
                 yield _row(setting, name, getattr(site, setting.field), origins[name])
 
 
-def _row(setting: Setting, name: str, value: object, origin: str) -> Row:
-    return Row(name, setting.show(value), origin, setting.takes, setting.described)
+def _row(setting: Setting, name: str, value: object, origin: str) -> SettingRow:
+    return SettingRow(name, setting.show(value), origin, setting.takes, setting.described)

@@ -9,6 +9,6 @@ write their documents and those of the lab's made webs; `web` is the whole with 
 """
 
 from geocrawl.demo.services import Behaviour, DemoService
-from geocrawl.demo.web import Content, DemoWeb, Request, build_content
+from geocrawl.demo.web import DemoContent, DemoWeb, LoggedRequest, build_content
 
-__all__ = ["Behaviour", "Content", "DemoService", "DemoWeb", "Request", "build_content"]
+__all__ = ["Behaviour", "DemoContent", "DemoService", "DemoWeb", "LoggedRequest", "build_content"]

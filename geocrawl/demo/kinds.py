@@ -19,7 +19,7 @@ from geocrawl.demo.ows_documents import (
     records,
     tile_sets,
 )
-from geocrawl.demo.services import Answer
+from geocrawl.demo.services import DemoAnswer
 from geocrawl.model.kinds import service_parameter
 
 
@@ -259,26 +259,26 @@ def find_kind(host: str, path: str) -> tuple[KindService, Office, str] | None:
     return None
 
 
-def answer_of(service: KindService, office: Office, below: str, query: str) -> Answer:
+def answer_of(service: KindService, office: Office, below: str, query: str) -> DemoAnswer:
     """Return the answer of a service to a request with this query."""
     parameters = {name.lower(): value for name, value in parse_qsl(query, keep_blank_values=True)}
     described = service.described(office)
     request = parameters.get("request", "").lower()
     if service.kind == "tilejson" and _TILE.search(below):
-        return Answer(200, "application/vnd.mapbox-vector-tile", rest.vector_tile(described))
+        return DemoAnswer(200, "application/vnd.mapbox-vector-tile", rest.vector_tile(described))
     if _TILE.search(below) or request in ("gettile", "getmap", "getcoverage") or below == "export":
         width, _, height = parameters.get("size", "256,256").partition(",")
         sides = parameters.get("width", width), parameters.get("height", height)
         place = place_of(below, parameters, office.box, is_from_below=service.kind == "tms")
         theme = next((parameters[name] for name in _THEMES if name in parameters), f"{service.title}{below[:8]}")
-        return Answer(200, "image/png", draw_map(place, *sides, theme))
+        return DemoAnswer(200, "image/png", draw_map(place, *sides, theme))
     by_path = rest.BY_PATH.get(service.kind)
     document = by_path(described, below) if by_path is not None else _by_query(service, described, parameters)
     if document is None:
-        return Answer(404, "text/html", b"<!DOCTYPE html><title>Not found</title><p>There is nothing here.</p>")
+        return DemoAnswer(404, "text/html", b"<!DOCTYPE html><title>Not found</title><p>There is nothing here.</p>")
     if isinstance(document, str):
-        return Answer(200, "text/xml; charset=UTF-8", document.encode())
-    return Answer(200, "application/json", rest.as_json(document))
+        return DemoAnswer(200, "text/xml; charset=UTF-8", document.encode())
+    return DemoAnswer(200, "application/json", rest.as_json(document))
 
 
 def _by_query(service: KindService, described: Described, parameters: Mapping[str, str]) -> str | None:

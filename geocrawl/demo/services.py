@@ -72,7 +72,7 @@ class DemoService:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DemoAnswer:
     """An answer of the demo web."""
 
     status: int
@@ -210,7 +210,7 @@ def _own_parameters(service: DemoService) -> Set[tuple[str, str]]:
     return {(name.lower(), value) for name, value in parse_qsl(urlsplit(service.address).query)}
 
 
-def answer(service: DemoService, query: str) -> Answer:
+def answer(service: DemoService, query: str) -> DemoAnswer:
     """Return the answer of a service to a request with this query."""
     raw = parse_qsl(query, keep_blank_values=True)
     query_values = {name.lower(): value for name, value in raw}
@@ -226,12 +226,12 @@ def answer(service: DemoService, query: str) -> Answer:
     if request in ("getmap", "map"):
         place = place_of("", query_values, service.box)
         sides = query_values.get("width", ""), query_values.get("height", "")
-        return Answer(200, "image/png", draw_map(place, *sides, query_values.get("layers", "")))
+        return DemoAnswer(200, "image/png", draw_map(place, *sides, query_values.get("layers", "")))
     if request == "getlegendgraphic":
-        return Answer(200, "image/png", draw_legend(query_values.get("layer", "")))
+        return DemoAnswer(200, "image/png", draw_legend(query_values.get("layer", "")))
     if request == "getfeatureinfo":
         text = f"Layer '{query_values.get('query_layers', '')}'\n  Feature 1:\n    name = '{service.title}'\n"
-        return Answer(200, "text/plain", text.encode())
+        return DemoAnswer(200, "text/plain", text.encode())
     return _xml(exception("Missing or unknown parameter: request", "MissingParameterValue"))
 
 
@@ -254,19 +254,19 @@ def _described(service: DemoService) -> Described:
     )
 
 
-def _document(service: DemoService, asked: str) -> Answer:
+def _document(service: DemoService, asked: str) -> DemoAnswer:
     described = _described(service)
     version = _negotiated(asked, service.versions)
     if service.behaviour is Behaviour.GB18030:
         text = capabilities(described, version, encoding="GB2312")
-        return Answer(200, "text/xml", text.encode("gb18030"))
+        return DemoAnswer(200, "text/xml", text.encode("gb18030"))
     text = capabilities(described, version)
     if service.behaviour is Behaviour.TRUNCATED:
         text = text[: text.index("<Layer queryable", text.index("<Layer queryable") + 1) + 60]
     if service.behaviour is Behaviour.BOM:
         text = "\ufeff" + text
     wrong = service.behaviour is Behaviour.WRONG_TYPE
-    return Answer(200, "text/html" if wrong else "text/xml; charset=UTF-8", text.encode())
+    return DemoAnswer(200, "text/html" if wrong else "text/xml; charset=UTF-8", text.encode())
 
 
 def _negotiated(asked: str, versions: tuple[str, ...]) -> str:
@@ -279,20 +279,20 @@ def _has_upper_case(raw: Iterable[tuple[str, str]]) -> bool:
     return {"SERVICE", "REQUEST"} <= {name for name, _ in raw}
 
 
-def _xml(text: str) -> Answer:
-    return Answer(200, "text/xml; charset=UTF-8", text.encode())
+def _xml(text: str) -> DemoAnswer:
+    return DemoAnswer(200, "text/xml; charset=UTF-8", text.encode())
 
 
 def _page(title: str, text: str) -> bytes:
     return f"<!DOCTYPE html><html><head><title>{title}</title></head><body><p>{text}</p></body></html>".encode()
 
 
-_REFUSALS: Mapping[Behaviour, Answer] = {
+_REFUSALS: Mapping[Behaviour, DemoAnswer] = {
     Behaviour.EXCEPTION: _xml(exception("This service is not enabled")),
-    Behaviour.HTML: Answer(200, "text/html", _page("Map", "The map could not be loaded. Please try later.")),
-    Behaviour.NOT_FOUND: Answer(404, "text/html", _page("Not found", "There is nothing here.")),
-    Behaviour.PROTECTED: Answer(
+    Behaviour.HTML: DemoAnswer(200, "text/html", _page("Map", "The map could not be loaded. Please try later.")),
+    Behaviour.NOT_FOUND: DemoAnswer(404, "text/html", _page("Not found", "There is nothing here.")),
+    Behaviour.PROTECTED: DemoAnswer(
         401, "text/html", _page("Unauthorized", "Log in."), (("WWW-Authenticate", 'Basic realm="maps"'),)
     ),
-    Behaviour.EMPTY: Answer(200, "text/xml", b""),
+    Behaviour.EMPTY: DemoAnswer(200, "text/xml", b""),
 }

@@ -52,7 +52,7 @@ class DemoPage:
     """Whether the page is about maps and geographic data."""
 
 
-class Site:
+class SiteBuilder:
     """A builder of the pages of one host."""
 
     def __init__(
@@ -127,7 +127,7 @@ _THEMES = ("Hydrography", "Transport", "Land cover", "Elevation", "Geology", "Bo
 _PLACES = ("Arden", "Birkholm", "Carrow", "Dunmere", "Eastfold", "Fenwick", "Glasston", "Harrowby")
 
 
-def geoportal() -> Site:
+def geoportal() -> SiteBuilder:
     """Make the regional geoportal: themes, data sets, lists of services, an internal area that robots.txt forbids."""
     navigation = [
         ("/", "Home"),
@@ -136,7 +136,7 @@ def geoportal() -> Site:
         ("/help", "Help"),
         ("/news", "News"),
     ]
-    site = Site("http://www.norvale-geoportal.example", "Geoportal Norvale", navigation)
+    site = SiteBuilder("http://www.norvale-geoportal.example", "Geoportal Norvale", navigation)
     site.add(
         "/",
         "Spatial data infrastructure of Norvale",
@@ -174,7 +174,7 @@ def geoportal() -> Site:
     return site
 
 
-def _geoportal_services(site: Site) -> None:
+def _geoportal_services(site: SiteBuilder) -> None:
     site.add(
         "/services",
         "Web map services",
@@ -204,7 +204,7 @@ def _geoportal_services(site: Site) -> None:
     site.add("/internal/drafts", "Drafts", "Draft zoning maps, not for the public.")
 
 
-def _geoportal_themes(site: Site) -> None:
+def _geoportal_themes(site: SiteBuilder) -> None:
     themes = [(f"/themes/{_slug(theme)}", theme) for theme in _THEMES]
     site.add("/themes", "Themes", "Spatial data by theme.", links=themes)
     for path, theme in themes:
@@ -216,10 +216,10 @@ def _geoportal_themes(site: Site) -> None:
             site.add(sheet, title, f"Map sheet: {title}. Scale 1:25,000, coordinate system EPSG:4326.")
 
 
-def catalogue() -> Site:
+def catalogue() -> SiteBuilder:
     """Make the open data catalogue: paged lists, in which most data sets are not about maps."""
     navigation = [("/", "Data catalogue"), ("/datasets?page=1", "Data sets"), ("/about", "About")]
-    site = Site("http://www.norvale-catalogue.example", "Open Data Norvale", navigation, relevant=False)
+    site = SiteBuilder("http://www.norvale-catalogue.example", "Open Data Norvale", navigation, relevant=False)
     site.add("/", "Open data of Norvale", "Statistics, registers and maps of the region, free to use.")
     site.add("/about", "About open data", "Why data is open, and under which licence.")
     datasets = list(_datasets())
@@ -262,10 +262,10 @@ def _datasets() -> Iterator[tuple[str, list[Target]]]:
         yield name, with_service.get(name, [])
 
 
-def agency() -> Site:
+def agency() -> SiteBuilder:
     """Make the water agency, with MapServer and QGIS Server."""
     navigation = [("/", "Home"), ("/maps", "Maps"), ("/levels", "Water levels"), ("/contact", "Contact")]
-    site = Site("http://www.water-agency.example", "Water Agency of Norvale", navigation)
+    site = SiteBuilder("http://www.water-agency.example", "Water Agency of Norvale", navigation)
     site.add("/", "Water in Norvale", "Rivers, lakes, floods and groundwater of the region: data, maps and services.")
     site.add("/contact", "Contact", "Write to the water agency.", relevant=False)
     site.add(
@@ -294,9 +294,9 @@ def agency() -> Site:
     return site
 
 
-def network() -> Site:
+def network() -> SiteBuilder:
     """Make the network of mapping offices: a page a member, with its services of all other kinds."""
-    site = Site("http://www.meridian-network.example", "Meridian Network", [("/", "Members")])
+    site = SiteBuilder("http://www.meridian-network.example", "Meridian Network", [("/", "Members")])
     members = [(f"/members/{office.host.split('.')[1]}", office) for office in OFFICES]
     site.add(
         "/",
@@ -310,11 +310,11 @@ def network() -> Site:
     return site
 
 
-def university() -> Site:
+def university() -> SiteBuilder:
     """Make the university: few pages are about maps, and the GIS laboratory lies deep in the site."""
     faculties = ("Law", "Medicine", "Music", "Economics", "Geography", "Physics", "History")
     navigation = [("/", "University"), ("/faculties", "Faculties"), ("/study", "Study")]
-    site = Site("http://www.uni-norvale.example", "University of Norvale", navigation, relevant=False)
+    site = SiteBuilder("http://www.uni-norvale.example", "University of Norvale", navigation, relevant=False)
     site.add("/", "University of Norvale", "Teaching and research since 1821.")
     site.add(
         "/study", "Study", "Application, fees, housing.", links=[("/study/housing", "Housing"), ("/study/fees", "Fees")]
@@ -355,7 +355,7 @@ _QINGSHAN_THEMES = ("交通", "水系", "影像", "土地利用", "行政区划"
 _QINGSHAN_REQUEST = "service=WMS&request=GetCapabilities"
 
 
-def platform() -> Site:
+def platform() -> SiteBuilder:
     """Make the platform: service lists, themes, cities, news, and a page of the old site."""
     navigation = [
         ("/", "首页"),
@@ -364,7 +364,7 @@ def platform() -> Site:
         ("/chengshi", "市县节点"),
         ("/xinwen", "新闻动态"),
     ]
-    site = Site("http://www.qingshan-map.example", "青山省地理信息公共服务平台", navigation, language="zh-CN")
+    site = SiteBuilder("http://www.qingshan-map.example", "青山省地理信息公共服务平台", navigation, language="zh-CN")
     site.add(
         "/",
         "天地图·青山",
@@ -387,7 +387,7 @@ def platform() -> Site:
     return site
 
 
-def _services(site: Site) -> None:
+def _services(site: SiteBuilder) -> None:
     site.add(
         "/fuwu",
         "地图服务列表",
@@ -418,10 +418,10 @@ _NEWSPAPER = "http://www.norvale-courier.example"
 _SHOP = "http://shop.lanternlane.example"
 
 
-def newspaper() -> Site:
+def newspaper() -> SiteBuilder:
     """Make a newspaper: sections with articles that link to each other, and a link to the calendar."""
     navigation = [("/", "Front page"), *((f"/{name}", name.title()) for name in _SECTIONS), (CALENDAR_PATH, "Calendar")]
-    site = Site(_NEWSPAPER, "The Norvale Courier", navigation, relevant=False)
+    site = SiteBuilder(_NEWSPAPER, "The Norvale Courier", navigation, relevant=False)
     site.add("/", "The Norvale Courier", "News of the day.", links=[(f"{_SHOP}/", "Our advertisers: Lantern Lane")])
     for section in _SECTIONS:
         articles = [(f"/{section}/{number}.html", f"{section.title()} story {number}") for number in range(1, 7)]
@@ -442,7 +442,7 @@ def calendar_page(today: datetime.date, year: int | None, month: int | None) -> 
         (f"{CALENDAR_PATH}?year={day.year}&month={day.month}", f"{day:%B %Y}") for day in months if day is not None
     ]
     query = f"?year={shown.year}&month={shown.month}" if year else ""
-    site = Site(_NEWSPAPER, "The Norvale Courier", [("/", "Front page")], relevant=False)
+    site = SiteBuilder(_NEWSPAPER, "The Norvale Courier", [("/", "Front page")], relevant=False)
     site.add(CALENDAR_PATH + query, f"Calendar, {shown:%B %Y}", "No events this month.", links=links)
     return site.pages[0]
 
@@ -452,9 +452,9 @@ def _add_months(day: datetime.date, step: int) -> datetime.date | None:
     return datetime.date(year, month + 1, 1) if 1 <= year <= 9999 else None
 
 
-def shop() -> Site:
+def shop() -> SiteBuilder:
     """Make a shop that adds a session id to every link, a new one on every page."""
-    site = Site(_SHOP, "Lantern Lane", [], relevant=False)
+    site = SiteBuilder(_SHOP, "Lantern Lane", [], relevant=False)
 
     def links(path: str) -> list[tuple[str, str]]:
         drawn = hashlib.sha256(path.encode()).hexdigest()[:24].upper()

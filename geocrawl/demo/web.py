@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from geocrawl.demo import sites
 from geocrawl.demo.kinds import OFFICES, answer_of, find_kind
-from geocrawl.demo.services import SERVICES, Answer, DemoService, answer, find_service
+from geocrawl.demo.services import SERVICES, DemoAnswer, DemoService, answer, find_service
 from geocrawl.demo.sites import DemoPage
 from geocrawl.urls import endpoint_key, read_url
 
@@ -37,7 +37,7 @@ _SESSION = re.compile(r";jsessionid=[^/?#]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class DemoContent:
     """All pages and services, and what a crawl should find."""
 
     pages: Mapping[str, DemoPage]
@@ -62,7 +62,7 @@ class Content:
         return {key: service.reason for key, service in self.expected.items() if not service.valid}
 
 
-def build_content() -> Content:
+def build_content() -> DemoContent:
     """Make all sites and compute their truth; every call returns the same."""
     built = (
         sites.geoportal(),
@@ -78,7 +78,7 @@ def build_content() -> Content:
     depths = _depths(pages)
     exposed = dict(_exposed(pages, depths))
     addresses = [*pages, *(service.address for service in SERVICES)]
-    return Content(
+    return DemoContent(
         pages=pages,
         hosts=frozenset([*(urlsplit(address).netloc for address in addresses), *(office.host for office in OFFICES)]),
         depths=depths,
@@ -138,7 +138,7 @@ _NEWSPAPER = "www.norvale-courier.example"
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class LoggedRequest:
     """A line of the access log."""
 
     method: str
@@ -154,8 +154,8 @@ class DemoWeb:
 
     def __init__(self, *, port: int = 0, latency_s: float = 0.0, today: datetime.date | None = None) -> None:
         """Port 0 means any free port; `latency_s` passes before every answer; the calendar opens at `today`."""
-        self.content: Content = build_content()
-        self.requests: list[Request] = []
+        self.content: DemoContent = build_content()
+        self.requests: list[LoggedRequest] = []
         """The access log, in the order of the answers."""
         self.most_at_once: Counter[str] = Counter()
         """Host → most concurrent requests."""
@@ -209,14 +209,14 @@ class DemoWeb:
         """Return, by key, the reason code of each endpoint that a complete crawl finds invalid."""
         return self.content.expected_invalid
 
-    def respond(self, method: str, url: str, user_agent: str = "") -> tuple[Answer, bool]:
+    def respond(self, method: str, url: str, user_agent: str = "") -> tuple[DemoAnswer, bool]:
         """Log a request; return its answer, and whether to omit the body (HEAD)."""
         with self._counted(urlsplit(url).hostname or ""):
             if self._latency_s:
                 time.sleep(self._latency_s)
             known = method in ("GET", "HEAD")
             kind, found = self._find(url) if known else ("unknown", _plain(405, "GET and HEAD only"))
-        self.requests.append(Request(method, url, found.status, kind, user_agent))
+        self.requests.append(LoggedRequest(method, url, found.status, kind, user_agent))
         return found, method == "HEAD"
 
     @contextmanager
@@ -228,7 +228,7 @@ class DemoWeb:
         with self._lock:
             self._under_way[host] -= 1
 
-    def _find(self, url: str) -> tuple[str, Answer]:
+    def _find(self, url: str) -> tuple[str, DemoAnswer]:
         parts = urlsplit(url)
         host = parts.netloc.lower().removesuffix(":80")
         path = parts.path or "/"
@@ -246,15 +246,15 @@ class DemoWeb:
             return "page", self._calendar(parts.query)
         return self._page(without_session(f"http://{host}{path}" + (f"?{parts.query}" if parts.query else "")))
 
-    def _page(self, address: str) -> tuple[str, Answer]:
+    def _page(self, address: str) -> tuple[str, DemoAnswer]:
         page = self.content.pages.get(address)
         if page is None:
             return "unknown", _plain(404, "there is nothing here")
         if page.status != 200:
-            return "redirect", Answer(page.status, "text/html", b"", (("Location", page.links[0]),))
-        return "page", Answer(200, page.content_type, page.body)
+            return "redirect", DemoAnswer(page.status, "text/html", b"", (("Location", page.links[0]),))
+        return "page", DemoAnswer(200, page.content_type, page.body)
 
-    def _calendar(self, query: str) -> Answer:
+    def _calendar(self, query: str) -> DemoAnswer:
         values = parse_qs(query)
         year, month = (values.get(name, [""])[0] for name in ("year", "month"))
         if not query:
@@ -263,7 +263,7 @@ class DemoWeb:
             page = sites.calendar_page(self._today, int(year), int(month))
         else:
             return _plain(404, "no such month")
-        return Answer(200, page.content_type, page.body)
+        return DemoAnswer(200, page.content_type, page.body)
 
 
 class _Server(ThreadingHTTPServer):
@@ -302,7 +302,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         self.send(_plain(502, "no https in the demo web"), False)
 
-    def send(self, found: Answer, without_body: bool) -> None:
+    def send(self, found: DemoAnswer, without_body: bool) -> None:
         """Write the head and the body of the answer."""
         self.send_response(found.status)
         for name, value in found.headers:
@@ -318,5 +318,5 @@ class _Handler(BaseHTTPRequestHandler):
         """Print nothing: the access log is `DemoWeb.requests`."""
 
 
-def _plain(status: int, text: str) -> Answer:
-    return Answer(status, "text/plain; charset=utf-8", text.encode())
+def _plain(status: int, text: str) -> DemoAnswer:
+    return DemoAnswer(status, "text/plain; charset=utf-8", text.encode())

@@ -107,7 +107,7 @@ def read_never() -> Never:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class SignRules:
     """Signs of all kinds. Of two kinds that an address or a document fits, the first declared one counts."""
 
     kinds: tuple[KindDeclaration, ...]
@@ -123,7 +123,7 @@ class Rules:
     """Finds a text that every query worth parsing contains, unless parts of the query are escaped."""
 
     @classmethod
-    def of(cls, kinds: Sequence[KindDeclaration]) -> Rules:
+    def of(cls, kinds: Sequence[KindDeclaration]) -> SignRules:
         """Return the index of the signs of these kinds."""
         return cls(
             kinds=tuple(kinds),
@@ -148,7 +148,7 @@ _KML = re.compile(r"/kml/?\Z")
 RECORD_REQUESTS = frozenset({"getrecords", "getrecordbyid"})
 
 
-def of_query(rules: Rules, url: Url, path: str) -> Candidate | None:
+def of_query(rules: SignRules, url: Url, path: str) -> Candidate | None:
     """Return the candidate for the request in a query; None without a request.
 
     `path`: in lower case, for requests that do not name the service.
@@ -190,7 +190,7 @@ def _asked(named: KindDeclaration, request: str, url: Url) -> Candidate:
     return strong(named.kind, url) if known else weak(named.kind, url, "query")
 
 
-def _kind_of_request(rules: Rules, request: str, parameters: dict[str, str], url: Url, path: str) -> Kind | None:
+def _kind_of_request(rules: SignRules, request: str, parameters: dict[str, str], url: Url, path: str) -> Kind | None:
     """Return the kind that REQUEST names without SERVICE, alone or together with the path."""
     kind = rules.servers.form(path)
     of_path = rules.of_kind[kind] if kind else None
@@ -210,7 +210,7 @@ def _kind_of_request(rules: Rules, request: str, parameters: dict[str, str], url
     return old.kind if old and _is_old(rules, parameters, url, path) else None
 
 
-def _is_old(rules: Rules, parameters: dict[str, str], url: Url, path: str) -> bool:
+def _is_old(rules: SignRules, parameters: dict[str, str], url: Url, path: str) -> bool:
     """Return whether `request=map` and similar requests mean WMS 1.0.0, by other parameters or a known server."""
     return (
         "wmtver" in parameters
@@ -219,7 +219,7 @@ def _is_old(rules: Rules, parameters: dict[str, str], url: Url, path: str) -> bo
     )
 
 
-def _of_place(rules: Rules, parameters: dict[str, str], url: Url, path: str) -> Candidate | None:
+def _of_place(rules: SignRules, parameters: dict[str, str], url: Url, path: str) -> Candidate | None:
     """Return the candidate recognised by the path, or by a parameter that names a map, without a request."""
     servers = rules.servers
     if kind := servers.find(url.host, path, url.address.partition("?")[2].lower()):

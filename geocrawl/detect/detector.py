@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import islice
 
-from geocrawl.detect.addresses import Rules, asks_for_records, of_query, query_words, strong, weak
+from geocrawl.detect.addresses import SignRules, asks_for_records, of_query, query_words, strong, weak
 from geocrawl.detect.software import portal_of_page, siblings_of
 from geocrawl.model import ADDRESS_ONLY, SIBLING, Candidate, Document, Endpoint, Evidence, Kind, Link, Page, Url
 from geocrawl.model.kinds import KindDeclaration
@@ -39,8 +39,8 @@ class Detector:
         self._of_url = lru_cache(maxsize=16_384)(self._recognise)
 
     @cached_property
-    def _rules(self) -> Rules:
-        return Rules.of(self._kinds)
+    def _rules(self) -> SignRules:
+        return SignRules.of(self._kinds)
 
     def candidates(self, document: Document) -> tuple[tuple[Candidate, int | None], ...]:
         """Return candidates of a page, each with the index of its link in `document.links`.
@@ -179,7 +179,7 @@ def with_evidence(candidate: Candidate, document: Document, link: Link) -> Candi
 # --------------------------------------------------------------------------- documents
 
 
-def kind_of_document(rules: Rules, document: Document) -> Kind | None:
+def kind_of_document(rules: SignRules, document: Document) -> Kind | None:
     """Return the kind of service that a page itself is; None for an ordinary page."""
     if document.xml_root:
         roots = rules.roots
@@ -189,7 +189,7 @@ def kind_of_document(rules: Rules, document: Document) -> Kind | None:
     return None
 
 
-def _of_keys(rules: Rules, document: Document) -> Kind | None:
+def _of_keys(rules: SignRules, document: Document) -> Kind | None:
     keys = frozenset(document.json_keys)
     if "geometry" in keys:  # a feature, an item, a record
         return None
@@ -210,7 +210,7 @@ def _of_keys(rules: Rules, document: Document) -> Kind | None:
 # that no WMS sends.
 
 
-def kinds_instead(rules: Rules, refused: Kind, of_address: Kind | None, *, by_report: bool) -> tuple[Kind, ...]:
+def kinds_instead(rules: SignRules, refused: Kind, of_address: Kind | None, *, by_report: bool) -> tuple[Kind, ...]:
     """Return the kinds to ask instead of a refused one; one request each, in most cases one kind.
 
     `of_address`: the kind that the address by itself reveals, if any. `by_report`: whether the refused kind was guessed

@@ -51,7 +51,7 @@ Node = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class HydraPage:
     """One page of a catalogue that is given in pages, as harvesters of Hydra follow them."""
 
     address: str
@@ -59,7 +59,7 @@ class Page:
     """Address of the next page; '' for none."""
 
 
-def write_turtle(services: Iterable[Service], stream: TextIO, base: str = "", page: Page | None = None) -> int:
+def write_turtle(services: Iterable[Service], stream: TextIO, base: str = "", page: HydraPage | None = None) -> int:
     """Write Turtle (W3C, 2014); return the number of services.
 
     `base`: address of the web pages, to which services then have a link; '' for none."""
@@ -73,7 +73,7 @@ def write_turtle(services: Iterable[Service], stream: TextIO, base: str = "", pa
     return count
 
 
-def write_jsonld(services: Iterable[Service], stream: TextIO, base: str = "", page: Page | None = None) -> int:
+def write_jsonld(services: Iterable[Service], stream: TextIO, base: str = "", page: HydraPage | None = None) -> int:
     """Write JSON-LD 1.1, a resource a line; return the number of services. `base` as in `write_turtle`."""
     about = ",\n".join(map(_json, _about_all(base, page)))
     stream.write('{"@context": ' + json.dumps(_CONTEXT) + ',\n"@graph": [\n' + about)
@@ -87,7 +87,7 @@ def write_jsonld(services: Iterable[Service], stream: TextIO, base: str = "", pa
     return count
 
 
-def _about_all(base: str, page: Page | None) -> list[Node]:
+def _about_all(base: str, page: HydraPage | None) -> list[Node]:
     """Return the catalogue, and the page of it."""
     catalogue: Node = {
         "@id": CATALOGUE,

@@ -76,7 +76,7 @@ def description_address(kind: str, address: str) -> str:
     return capabilities_address(kind, address) or address
 
 
-class Tiles(NamedTuple):
+class WebMercatorTiles(NamedTuple):
     """The tiles of a service, as maps of the web request them: in Web Mercator, each zoom level twice as fine."""
 
     template: str
@@ -85,7 +85,7 @@ class Tiles(NamedTuple):
     """Zoom level of the tiles with {z} = 0: 0 where that is the world in one tile; 1 for MapProxy, where it is four."""
 
 
-def tiles_of(service: Service) -> Tiles | None:
+def tiles_of(service: Service) -> WebMercatorTiles | None:
     """Return the tiles of a service whose address is a document about them, by the tile that it delivered.
 
     None without a tile, for an address of another form, and for a TMS in another grid than that of maps of the web.
@@ -94,9 +94,9 @@ def tiles_of(service: Service) -> Tiles | None:
     if found is None:
         return None
     if facts_of(service.kind).tiles == "xyz":
-        return Tiles(f"{found[1]}/{{z}}/{{x}}/{{y}}{found[5]}", 0)
+        return WebMercatorTiles(f"{found[1]}/{{z}}/{{x}}/{{y}}{found[5]}", 0)
     first_zoom = -1 if service.tile_zoom is None else service.tile_zoom - int(found[2])
-    return Tiles(f"{found[1]}/{{z}}/{{x}}/{{-y}}{found[5]}", first_zoom) if first_zoom >= 0 else None
+    return WebMercatorTiles(f"{found[1]}/{{z}}/{{x}}/{{-y}}{found[5]}", first_zoom) if first_zoom >= 0 else None
 
 
 def is_vector(template: str) -> bool:

@@ -1,7 +1,7 @@
 """Read as much of a response as the request's purpose needs and the limits allow: header fields, redirect, body.
 
-Media type, first bytes and date decide, before the body is read or early on, whether it is worth reading. `Answer` is
-the result of an exchange, beside the failures that the fetcher can do something about.
+Media type, first bytes and date decide, before the body is read or early on, whether it is worth reading. `HttpAnswer`
+is the result of an exchange, beside the failures that the fetcher can do something about.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 import httpx
 
-from geocrawl.fetch.decode import Body, Decoder, Limits, unnamed_encoding
+from geocrawl.fetch.decode import Body, BodyLimits, Decoder, unnamed_encoding
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, is_early_end
 from geocrawl.fetch.network import ANNOUNCED_LENGTH
 from geocrawl.fetch.transport import Fields, fields_of
@@ -27,7 +27,7 @@ from geocrawl.urls import read_url
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """The result of one exchange."""
 
     url: Url
@@ -155,7 +155,7 @@ _NO_SITE = SiteSettings()
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class PartialBody:
     """A body, as far as it was read."""
 
     body: bytes = b""
@@ -165,7 +165,7 @@ class Content:
     """Faults tolerated in the body's coding and at its end (requests to services only)."""
 
 
-_NOTHING = Content()
+_NOTHING = PartialBody()
 
 
 class AnswerReader:
@@ -182,11 +182,11 @@ class AnswerReader:
             Purpose.ROBOTS: ROBOTS_BODY_BYTES,
             Purpose.DATA: settings.page_body_bytes,
         }
-        self._limits_of = {purpose: Limits(most) for purpose, most in longest.items()}
+        self._limits_of = {purpose: BodyLimits(most) for purpose, most in longest.items()}
 
     async def read(
         self, response: httpx.Response, url: Url, purpose: Purpose, *, proxied: bool, conditional: bool
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Read as much of a response as is needed, and close it. Raise Unreadable, or an error of the transport.
 
         How long the answer took is left to the caller.
@@ -209,7 +209,7 @@ class AnswerReader:
                 content = await self._read_body(response.aiter_raw(), response.is_success, headers, url, purpose)
         finally:
             await response.aclose()
-        return Answer(
+        return HttpAnswer(
             url=url,
             status=response.status_code,
             headers=headers,
@@ -225,7 +225,7 @@ class AnswerReader:
 
     async def _read_body(
         self, stream: AsyncIterable[bytes], success: bool, headers: dict[str, str], url: Url, purpose: Purpose
-    ) -> Content:
+    ) -> PartialBody:
         """Return the decoded body. Raise Unreadable, or an error of the transport.
 
         For an error page only the status matters: when its body is not worth reading, it stays empty.
@@ -244,7 +244,7 @@ class AnswerReader:
                 return _NOTHING
             raise
 
-    def _limits(self, purpose: Purpose, site: SiteSettings) -> Limits:
+    def _limits(self, purpose: Purpose, site: SiteSettings) -> BodyLimits:
         limits = self._limits_of[purpose]
         if site.max_body_bytes and purpose is not Purpose.ROBOTS:
             return replace(limits, body_bytes=site.max_body_bytes)
@@ -254,11 +254,11 @@ class AnswerReader:
 async def _read_stream(
     stream: AsyncIterable[bytes],
     headers: dict[str, str],
-    limits: Limits,
+    limits: BodyLimits,
     content_type: str,
     purpose: Purpose,
     on_received: Callable[[int], object],
-) -> Content:
+) -> PartialBody:
     encoding = headers.get("content-encoding", "")
     decoder = Decoder(encoding, limits)
     body = Body(limits, cut=purpose in _MAY_BE_CUT)
@@ -279,7 +279,7 @@ async def _read_stream(
                 if is_markup and tag_at is not None and len(body) - tag_at > _TAG_BYTES:
                     raise Unreadable(FailureCode.BODY_LIMIT, f"a tag is longer than {_TAG_BYTES} bytes")
                 if not body.add(piece):
-                    return Content(body.bytes(), decoder.sent_bytes, body.cut, tuple(tolerated))
+                    return PartialBody(body.bytes(), decoder.sent_bytes, body.cut, tuple(tolerated))
             if not sniffed and len(body) >= SNIFF_BYTES:
                 sniffed = True
                 is_markup = purpose is Purpose.PROBE and body.bytes().lstrip(_BEFORE_MARKUP).startswith(b"<")
@@ -291,7 +291,7 @@ async def _read_stream(
         tolerated.append(Deviation("body-end", f"after {decoder.sent_bytes} bytes"))
     if not sniffed:
         check_first_bytes(body.bytes(), content_type, purpose)
-    return Content(body.bytes(), decoder.sent_bytes, deviations=tuple(tolerated))
+    return PartialBody(body.bytes(), decoder.sent_bytes, deviations=tuple(tolerated))
 
 
 def _may_end_early(error: BaseException, purpose: Purpose) -> bool:
@@ -357,7 +357,7 @@ _PNG, _END_OF_PNG = b"\x89PNG", b"IEND"
 _AFTER_JSON = (b"}", b"]", b")", b";")
 
 
-def may_be_longer(answer: Answer | Failure) -> bool:
+def may_be_longer(answer: HttpAnswer | Failure) -> bool:
     """Return whether a body may go on behind its Content-Length: its text breaks off there.
 
     Programs that count the characters of a text instead of its bytes announce too little. The length is all that
@@ -377,9 +377,9 @@ def may_be_longer(answer: Answer | Failure) -> bool:
     return _breaks_off(answer.body)
 
 
-def length_deviation(short: Answer | Failure, whole: Answer) -> Deviation | None:
+def length_deviation(short: HttpAnswer | Failure, whole: HttpAnswer) -> Deviation | None:
     """Return the deviation of an answer that was longer than announced; None when nothing more came."""
-    if isinstance(short, Answer) and len(whole.body) <= len(short.body):
+    if isinstance(short, HttpAnswer) and len(whole.body) <= len(short.body):
         return None
     return Deviation("body-end", f"{whole.sent_bytes} bytes, Content-Length: {whole.announced_length or 'unreadable'}")
 

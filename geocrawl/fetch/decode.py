@@ -29,7 +29,7 @@ _ZSTD_WINDOW_BYTES = 8 * 1024 * 1024  # RFC 9659: the largest window in HTTP
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class BodyLimits:
     """Limits on the size of a decoded body."""
 
     body_bytes: int
@@ -53,7 +53,7 @@ class _Stage(Protocol):
 class Decoder:
     """Decompresses one body, piece by piece."""
 
-    def __init__(self, content_encoding: str, limits: Limits) -> None:
+    def __init__(self, content_encoding: str, limits: BodyLimits) -> None:
         """Choose the stages by `content_encoding`, the header's value, '' for none.
 
         Raise Unreadable (bad-http) when too many are stacked. An unknown name is ignored: it is most often a charset in
@@ -118,7 +118,7 @@ def unnamed_encoding(head: bytes) -> str:
 class Body:
     """The decoded bytes of one answer, bounded."""
 
-    def __init__(self, limits: Limits, *, cut: bool = False) -> None:
+    def __init__(self, limits: BodyLimits, *, cut: bool = False) -> None:
         """Begin with no bytes. `cut`: cut a longer body at the limit instead of refusing it."""
         self._limits = limits
         self._may_be_cut = cut
@@ -147,7 +147,7 @@ class Body:
         return self._buffer.tell()
 
 
-def _too_long(limits: Limits) -> Unreadable:
+def _too_long(limits: BodyLimits) -> Unreadable:
     return Unreadable(FailureCode.BODY_LIMIT, f"the body is longer than {limits.body_bytes} bytes")
 
 

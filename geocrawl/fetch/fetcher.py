@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from geocrawl.errors import GivenBack
-from geocrawl.fetch.answer_reader import Answer
+from geocrawl.fetch.answer_reader import HttpAnswer
 from geocrawl.fetch.guests import BorrowedHosts
 from geocrawl.fetch.http import Cookies, HttpClient
 from geocrawl.fetch.names import Resolver
@@ -128,7 +128,7 @@ class PoliteTurn:
         self._refusal_of = parts.refusal_of
         self._origin_robots = origin_robots
         self._host = host
-        self._final_answer: Answer | Failure | None = None
+        self._final_answer: HttpAnswer | Failure | None = None
         self._has_waited = False
         self._not_free: dict[str, Failure] = {}
         """Hosts that could not be borrowed, with what was told; forgotten with the turn."""
@@ -215,7 +215,7 @@ class PoliteTurn:
         """Return the sitemaps that a known robots.txt of the address's origin names; () when it is not known."""
         return () if self._settings.ignore_robots else await self._origin_robots.sitemaps(url)
 
-    def _is_worth_waiting(self, answer: Answer | Failure, purpose: Purpose) -> TypeGuard[Answer]:
+    def _is_worth_waiting(self, answer: HttpAnswer | Failure, purpose: Purpose) -> TypeGuard[HttpAnswer]:
         """Return whether a busy service asks for a few seconds, for the first time in this turn."""
         if not _is_busy(answer) or purpose not in _OF_SERVICES or self._has_waited or self._host.in_backoff:
             return False
@@ -223,8 +223,8 @@ class PoliteTurn:
         return wait_s is not None and wait_s <= _SHORT_WAIT_S
 
     async def _asked_after_waiting(
-        self, busy: Answer, trail: _Trail, purpose: Purpose, validators: Validators | None, body: bytes | None
-    ) -> Answer | Failure:
+        self, busy: HttpAnswer, trail: _Trail, purpose: Purpose, validators: Validators | None, body: bytes | None
+    ) -> HttpAnswer | Failure:
         self._has_waited = True
         wait_s = self._host.retry_after_s(busy) or 0.0
         self._host.rest_until(self._clock.now() + wait_s)
@@ -233,7 +233,7 @@ class PoliteTurn:
             return answer
         return replace(answer, deviations=(*answer.deviations, Deviation("busy-first", f"Retry-After: {wait_s:g} s")))
 
-    def _page(self, url: Url, answer: Answer, hops: Sequence[Url]) -> Page:
+    def _page(self, url: Url, answer: HttpAnswer, hops: Sequence[Url]) -> Page:
         return Page(
             url=url,
             final=answer.url,
@@ -253,7 +253,7 @@ class PoliteTurn:
 
     async def _allowed(
         self, url: Url, purpose: Purpose, cookies: Cookies | None, validators: Validators | None, body: bytes | None
-    ) -> Answer | Failure:
+    ) -> HttpAnswer | Failure:
         """Make one exchange, if the operator's lists, the host's daily limit and robots.txt allow it."""
         if refusal := await self._refusal_of(url):
             return Failure(url, FailureCode(refusal), WHY_REFUSED[refusal])
@@ -270,10 +270,10 @@ class PoliteTurn:
         return await self._host.request(url, purpose, cookies, validators, body)
 
 
-def _is_busy(answer: Answer | Failure) -> bool:
+def _is_busy(answer: HttpAnswer | Failure) -> bool:
     """Return whether a server is busy (429, 503): the turn then stops requesting the address, whatever its
     parameters."""
-    return isinstance(answer, Answer) and answer.status in (429, 503)
+    return isinstance(answer, HttpAnswer) and answer.status in (429, 503)
 
 
 class _Trail:
@@ -285,7 +285,7 @@ class _Trail:
         self.cookies: Cookies | None = None
         self._passed: set[tuple[str, tuple[str, ...]]] = {(start.address, ())}
 
-    def go_on(self, answer: Answer, target: Url, limit: int) -> bool:
+    def go_on(self, answer: HttpAnswer, target: Url, limit: int) -> bool:
         """Move to a redirect's target and return True; False for a cycle, or when the limit is reached.
 
         Coming back with another cookie is no cycle: sites test so whether cookies are kept.

@@ -17,12 +17,12 @@ from urllib.request import Request
 
 import httpx
 
-from geocrawl.fetch.answer_reader import Answer, AnswerReader, KeptConnectionLost, UnverifiedServer
+from geocrawl.fetch.answer_reader import AnswerReader, HttpAnswer, KeptConnectionLost, UnverifiedServer
 from geocrawl.fetch.decode import ACCEPTED
 from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify
 from geocrawl.fetch.guard import AddressGuard, is_literal
 from geocrawl.fetch.ip_bounds import IpBounds
-from geocrawl.fetch.names import Names, Resolver
+from geocrawl.fetch.names import NameCache, Resolver
 from geocrawl.fetch.network import ConnectionLost
 from geocrawl.fetch.own_faults import OwnFaults
 from geocrawl.fetch.proxy import EnvironmentProxies, Proxy, Routes, basic
@@ -141,7 +141,7 @@ class HttpClient:
         self._reader = AnswerReader(settings, on_received or (lambda received_bytes: None))
         self._guard = AddressGuard(allow_private=settings.allow_private)
         self._routes = Routes(settings, environment)
-        names = Names(settings.dns_timeout_s)
+        names = NameCache(settings.dns_timeout_s)
         self._names = resolver if transport else names
         self._ip_bounds = IpBounds(
             clock, politeness, most_at_once=settings.requests_per_ip, lasts_s=2 * settings.total_timeout_s
@@ -170,7 +170,7 @@ class HttpClient:
         begins_turn: bool = False,
         verified: bool = True,
         to_end: bool = False,
-    ) -> Answer | Failure:
+    ) -> HttpAnswer | Failure:
         """Request `url`, by POST with a `body`, and return the answer, or a Failure for any web failure. Raise OwnFault
         for a fault of this machine.
 
@@ -202,7 +202,7 @@ class HttpClient:
 
     async def _exchange(
         self, url: Url, purpose: Purpose, request: httpx.Request, wait: AsyncExitStack, *, conditional: bool
-    ) -> Answer | Failure:
+    ) -> HttpAnswer | Failure:
         """Send a request and read its answer; `wait` is closed when the answer has begun."""
         route: Route = request.extensions["route"]
         proxy = route.proxy

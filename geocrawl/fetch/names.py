@@ -37,7 +37,7 @@ class Resolver(Protocol):
         """Return the IP addresses of a name, at least one. Raise gaierror for a name without addresses."""
 
 
-class Names:
+class NameCache:
     """Looks names up, and remembers their addresses for five minutes."""
 
     def __init__(

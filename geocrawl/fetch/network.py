@@ -23,7 +23,7 @@ from anyio.streams.tls import TLSAttribute, TLSStream
 
 from geocrawl.errors import described
 from geocrawl.fetch.guard import AddrInfo, is_literal
-from geocrawl.fetch.names import Addresses, Names
+from geocrawl.fetch.names import Addresses, NameCache
 
 ANNOUNCED_LENGTH = "x-announced-length"
 """Name under which Content-Length is kept when a body is read to the end of its connection."""
@@ -82,7 +82,7 @@ class Network(httpcore.AsyncNetworkBackend):
 
     def __init__(
         self,
-        names: Names,
+        names: NameCache,
         open_socket: Callable[[AddrInfo], socket.socket],
         failure: Callable[[str, int, OSError], ConnectFailed],
         *,

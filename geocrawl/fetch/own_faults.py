@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from geocrawl.errors import OwnFault, described
 from geocrawl.fetch.failures import Unreadable, is_refused_tunnel
 from geocrawl.fetch.guard import is_literal
-from geocrawl.fetch.names import Names
+from geocrawl.fetch.names import NameCache
 from geocrawl.fetch.proxy import Proxy
 from geocrawl.fetch.tls import trusted_certificates
 from geocrawl.model import FailureCode, Url
@@ -256,7 +256,7 @@ async def _resolution(name: str, limit_s: float) -> int:
     The name is looked up afresh, without waiting for other look-ups.
     """
     try:
-        await Names(limit_s).addresses(name)
+        await NameCache(limit_s).addresses(name)
     except RuntimeError:  # no thread is left
         return socket.EAI_AGAIN
     except OSError as error:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from geocrawl.errors import GivenBack, OwnFault
 from geocrawl.fetch.answer_reader import (
-    Answer,
+    HttpAnswer,
     KeptConnectionLost,
     UnverifiedServer,
     length_deviation,
@@ -184,7 +184,7 @@ class PacedHost:
         cookies: Cookies | None = None,
         validators: Validators | None = None,
         body: bytes | None = None,
-    ) -> Answer | Failure:
+    ) -> HttpAnswer | Failure:
         """Wait until it is time, make one exchange, and update the host's state.
 
         A request whose kept connection the server ended is made once more, on a new one, like any other request: after
@@ -204,12 +204,12 @@ class PacedHost:
         return answer
 
     async def _read_to_end(
-        self, short: Answer | Failure, url: Url, purpose: Purpose, cookies: Cookies | None, body: bytes | None
-    ) -> Answer | Failure:
+        self, short: HttpAnswer | Failure, url: Url, purpose: Purpose, cookies: Cookies | None, body: bytes | None
+    ) -> HttpAnswer | Failure:
         """Make an exchange again, reading all bytes; return the first answer when that brings no more."""
         self._mismeasured.add(url.origin)
         whole = await self._exchange(url, purpose, cookies, None, body)
-        deviation = length_deviation(short, whole) if isinstance(whole, Answer) else None
+        deviation = length_deviation(short, whole) if isinstance(whole, HttpAnswer) else None
         if deviation is None or isinstance(whole, Failure):
             self._mismeasured.discard(url.origin)
             return short
@@ -236,7 +236,7 @@ class PacedHost:
         """Request nothing before this time."""
         self._state = replace(self._state, next_at=max(self._state.next_at, at))
 
-    def retry_after_s(self, answer: Answer | Failure) -> float | None:
+    def retry_after_s(self, answer: HttpAnswer | Failure) -> float | None:
         """Return the seconds for which an answer asks to be left alone; None when it does not."""
         if isinstance(answer, Failure) or answer.status not in (429, 503):
             return None
@@ -244,14 +244,14 @@ class PacedHost:
 
     async def _exchange(
         self, url: Url, purpose: Purpose, cookies: Cookies | None, validators: Validators | None, body: bytes | None
-    ) -> Answer | Failure:
+    ) -> HttpAnswer | Failure:
         self._respect_rest()
         if purpose is not Purpose.ROBOTS:
             self._return_after_robots()
         await self._wait()
         rest_s, status = self._rests.address_s(url.address, self._clock.monotonic())
         if rest_s:  # the clock was set: what the address said is still true
-            return Answer(url, status, {"retry-after": f"{ceil(rest_s)}"}, b"", False, None, 0, 0.0)
+            return HttpAnswer(url, status, {"retry-after": f"{ceil(rest_s)}"}, b"", False, None, 0, 0.0)
         of = self.robots_for if purpose is Purpose.ROBOTS else url
         if of is not None and (refusal := await self._refusal_of(of)):  # since the visit began: each request waits
             return Failure(url, FailureCode(refusal), WHY_REFUSED[refusal])
@@ -288,15 +288,15 @@ class PacedHost:
                 self._unverified[url.origin] = answer.deviation
             self._state = replace(self._state, next_at=now + delay_s(self._state, self._settings))
             return answer
-        if fault is not None and isinstance(answer, Answer):
+        if fault is not None and isinstance(answer, HttpAnswer):
             answer = replace(answer, deviations=(fault, *answer.deviations))
         return self._after(answer, self._asked(url, purpose, now))
 
-    def _after(self, answer: Answer | Failure, asked: ExchangeSubject) -> Answer | Failure:
+    def _after(self, answer: HttpAnswer | Failure, asked: ExchangeSubject) -> HttpAnswer | Failure:
         """Write what an exchange means for the host; a failure after which it is in back-off says for how long."""
         outcome = answer.code if isinstance(answer, Failure) else answer.status
         before, wait_s = self._state, self.retry_after_s(answer)
-        if wait_s and isinstance(answer, Answer):
+        if wait_s and isinstance(answer, HttpAnswer):
             self._rests.rest_address(answer.url.address, self._clock.monotonic(), wait_s, answer.status)
         self._state = after_exchange(before, outcome, asked.at, self._settings, retry_after_s=wait_s, asked=asked)
         if starts_backoff(before, self._state, outcome, self._settings, asked, wait_s):
@@ -327,7 +327,7 @@ class PacedHost:
         self._given_back.add(self.name)
         raise GivenBack(f"{self.name}: its robots.txt was read; the delay after it has begun")
 
-    def _is_no_trouble(self, answer: Answer | Failure, purpose: Purpose) -> bool:
+    def _is_no_trouble(self, answer: HttpAnswer | Failure, purpose: Purpose) -> bool:
         """Return whether a failed exchange says nothing against the host, because the request is repeated at once."""
         if isinstance(answer, KeptConnectionLost):  # servers close what is idle
             return True

@@ -28,7 +28,7 @@ from dataclasses import replace
 from protego import Protego
 
 from geocrawl.errors import GivenBack
-from geocrawl.fetch.answer_reader import ROBOTS_BODY_BYTES, Answer
+from geocrawl.fetch.answer_reader import ROBOTS_BODY_BYTES, HttpAnswer
 from geocrawl.fetch.guests import BorrowedHosts
 from geocrawl.fetch.paced_host import THINKING_S, PacedHost, Parts, robots_address
 from geocrawl.model import Failure, FailureCode, Purpose, RobotsRecord, Url
@@ -66,7 +66,7 @@ _CACHE_CHARS = 16 * 1024 * 1024
 _CACHE_ORIGINS = 4096
 
 
-class Rules:
+class RobotsRules:
     """What one origin allows us."""
 
     def __init__(self, text: str, token: str) -> None:
@@ -95,10 +95,10 @@ class RobotsCache:
         self._settings = settings
         self._store = store
         self._token = token
-        self._parsed: OrderedDict[str, tuple[RobotsRecord, Rules | None]] = OrderedDict()
+        self._parsed: OrderedDict[str, tuple[RobotsRecord, RobotsRules | None]] = OrderedDict()
         self._chars = 0
 
-    async def get(self, origin: str, now: float) -> tuple[RobotsRecord, Rules | None] | None:
+    async def get(self, origin: str, now: float) -> tuple[RobotsRecord, RobotsRules | None] | None:
         """Return the origin's record with its rules (None: not now); None when it must be fetched.
 
         `now`: the time at which the record must still be valid.
@@ -112,7 +112,7 @@ class RobotsCache:
         record = await self._store.read_robots(origin)
         return self._remember(record) if record is not None and record.expires_at > now else None
 
-    async def put(self, record: RobotsRecord) -> tuple[RobotsRecord, Rules | None]:
+    async def put(self, record: RobotsRecord) -> tuple[RobotsRecord, RobotsRules | None]:
         """Keep a new record, here and in the store, and return it with its rules."""
         is_failure = record.body is None
         if not has_text(record):
@@ -121,11 +121,11 @@ class RobotsCache:
             await self._store.write_robots(record)
         return self._remember(record)
 
-    def _remember(self, record: RobotsRecord) -> tuple[RobotsRecord, Rules | None]:
+    def _remember(self, record: RobotsRecord) -> tuple[RobotsRecord, RobotsRules | None]:
         self._forget(record.origin)
         if record.body is None:  # the store is asked again: what an outage of ours wrote is deleted there
             return record, None
-        rules = Rules(record.body, self._token)
+        rules = RobotsRules(record.body, self._token)
         self._parsed[record.origin] = record, rules
         self._chars += len(record.body)
         while len(self._parsed) > 1 and (self._chars > _CACHE_CHARS or len(self._parsed) > _CACHE_ORIGINS):
@@ -275,7 +275,7 @@ class OriginRobots:
         named = (read_url(text, url) for text in rules.sitemaps) if rules else ()
         return tuple(sitemap for sitemap in named if sitemap is not None)
 
-    async def rules_for(self, url: Url, host: PacedHost) -> Rules | Failure:
+    async def rules_for(self, url: Url, host: PacedHost) -> RobotsRules | Failure:
         """Return the rules that apply to an address of the leased host; a Failure when they are not available now.
 
         Raises GivenBack when a redirect leads to a host that is not free soon.
@@ -327,12 +327,12 @@ class OriginRobots:
             del self._paused[next(iter(self._paused))]
         self._paused[origin] = asked
 
-    async def _request(self, target: Url, host: PacedHost) -> Answer | Failure | RobotsRecord:
+    async def _request(self, target: Url, host: PacedHost) -> HttpAnswer | Failure | RobotsRecord:
         if target.host == host.name:
             return await host.request(target, Purpose.ROBOTS)
         return await self._ask_elsewhere(target, host)
 
-    async def _ask_elsewhere(self, target: Url, borrower: PacedHost) -> Answer | Failure | RobotsRecord:
+    async def _ask_elsewhere(self, target: Url, borrower: PacedHost) -> HttpAnswer | Failure | RobotsRecord:
         """Request a redirect's target on another host, or return what is known of it."""
         if await self._parts.refusal_of(target):
             return Failure(target, FailureCode.ROBOTS, "robots.txt redirects to an address that may not be requested")
@@ -349,37 +349,37 @@ class OriginRobots:
                 if not rules.allows(target.address):
                     return record_of(target.origin, _FORBIDDEN, b"", self._parts.clock.now(), self._settings)
             answer = await host.request(target, Purpose.ROBOTS)
-            if isinstance(answer, Answer) and answer.location is None:
+            if isinstance(answer, HttpAnswer) and answer.location is None:
                 record = self._record(target.origin, answer, host)
                 if is_robots:
                     await self._keep(record, host)
                 return record
             return answer
 
-    async def _rules_of(self, target: Url, host: PacedHost) -> Rules | None:
+    async def _rules_of(self, target: Url, host: PacedHost) -> RobotsRules | None:
         """Return the rules of a borrowed host; None when they are not available, or are on a third host."""
         answer = await host.request(_robots_of(target), Purpose.ROBOTS)
         for _ in range(_REDIRECTS):
-            if isinstance(answer, Answer) and answer.location is not None and answer.location.host == host.name:
+            if isinstance(answer, HttpAnswer) and answer.location is not None and answer.location.host == host.name:
                 answer = await host.request(answer.location, Purpose.ROBOTS)
         if isinstance(answer, Failure) or answer.location is not None:
             return None
         return await self._keep(self._record(target.origin, answer, host), host)
 
-    async def _keep(self, record: RobotsRecord, host: PacedHost) -> Rules | None:
+    async def _keep(self, record: RobotsRecord, host: PacedHost) -> RobotsRules | None:
         """Store a borrowed host's answer for its own robots.txt; return its rules, None when there are none for now."""
         _, rules = await self._put(record, host)
         if rules is not None:
             host.adopt_crawl_delay(rules.crawl_delay_s)
         return rules
 
-    async def _put(self, record: RobotsRecord, host: PacedHost) -> tuple[RobotsRecord, Rules | None]:
+    async def _put(self, record: RobotsRecord, host: PacedHost) -> tuple[RobotsRecord, RobotsRules | None]:
         """Store an answer under the lease of its host: a process that was suspended meanwhile knows less than the one
         that has leased the host since. Raises GivenBack then."""
         await host.keep_for(THINKING_S)
         return await self._robots.put(record)
 
-    def _record(self, origin: str, answer: Answer | Failure, host: PacedHost) -> RobotsRecord:
+    def _record(self, origin: str, answer: HttpAnswer | Failure, host: PacedHost) -> RobotsRecord:
         now = self._parts.clock.now()
         if isinstance(answer, Failure):
             return record_of(origin, None, b"", now, self._settings)

@@ -27,7 +27,7 @@ import httpcore
 import httpx
 
 from geocrawl.fetch.guard import AddressGuard, AddrInfo
-from geocrawl.fetch.names import Names
+from geocrawl.fetch.names import NameCache
 from geocrawl.fetch.network import ConnectFailed, ConnectionLost, Network, ProxyUnreached, Stream
 from geocrawl.fetch.proxy import Proxy
 from geocrawl.fetch.tls import trusted_certificates, unverified_context
@@ -162,7 +162,7 @@ class RawResponse(httpx.Response):
 class PooledTransport(httpx.AsyncBaseTransport):
     """Sends requests over the network."""
 
-    def __init__(self, settings: Settings, guard: AddressGuard, names: Names) -> None:
+    def __init__(self, settings: Settings, guard: AddressGuard, names: NameCache) -> None:
         self._settings = settings
         self._contexts = {True: trusted_certificates(), False: unverified_context()}
         self._guard = guard

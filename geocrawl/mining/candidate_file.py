@@ -17,7 +17,7 @@ from typing import BinaryIO
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.files import SECRET, demand_folder, make_folder, whole_file
 from geocrawl.mining.engines import connect
-from geocrawl.mining.model import Find, Source
+from geocrawl.mining.model import Find, MinedFile
 
 FORMATS = {
     ".csv": "FORMAT csv, HEADER",
@@ -56,23 +56,23 @@ class CandidateFile:
         self._writing = ExitStack()
         self._stream: BinaryIO | None = None
 
-    def is_done(self, source: Source) -> bool:
+    def is_done(self, source: MinedFile) -> bool:
         """Return whether the part of a file is there."""
         return self._part(source).exists()
 
-    def take(self, source: Source, finds: Sequence[Find]) -> None:
+    def take(self, source: MinedFile, finds: Sequence[Find]) -> None:
         """Write finds into the part of a file."""
         stream = self._open(source)
         for find in finds:
             stream.write(json.dumps(find.as_row(), ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
-    def done(self, source: Source) -> None:
+    def done(self, source: MinedFile) -> None:
         """Give the part of a file its name."""
         self._open(source)
         self._writing.close()
         self._stream = None
 
-    def drop(self, source: Source) -> None:
+    def drop(self, source: MinedFile) -> None:
         """Remove what was written of a part."""
         if self._stream is not None:
             self._abandon()
@@ -114,7 +114,7 @@ class CandidateFile:
             self._abandon()
         self._connection.close()
 
-    def _open(self, source: Source) -> BinaryIO:
+    def _open(self, source: MinedFile) -> BinaryIO:
         if self._stream is None:
             try:
                 make_folder(self._folder)
@@ -128,7 +128,7 @@ class CandidateFile:
         self._writing.__exit__(_Abandoned, _Abandoned(), None)
         self._stream = None
 
-    def _part(self, source: Source) -> Path:
+    def _part(self, source: MinedFile) -> Path:
         digest = hashlib.sha256(source.identity.encode("utf-8", "surrogateescape")).hexdigest()
         return self._folder / f"{digest[:24]}.jsonl"
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from geocrawl.errors import EnvironmentFault, needs_extra
-from geocrawl.mining.index import ORDER, Row, Statement, demand_layout
+from geocrawl.mining.index import ORDER, IndexRow, Statement, demand_layout
 from geocrawl.model.kinds import KindDeclaration
 
 if TYPE_CHECKING:
-    from geocrawl.mining.model import Source
+    from geocrawl.mining.model import MinedFile
 
 _MEMORY = "1GB"
 """DuckDB's bound on its buffers; what is larger is sorted on disk."""
@@ -51,32 +51,32 @@ class DuckDbEngine:
         self._connection.execute("SET disabled_optimizers = 'filter_pushdown'")
         self._statement = Statement(kinds, first=True)
 
-    def count(self, source: Source) -> int:
+    def count(self, source: MinedFile) -> int:
         """Return the rows of a file. Raises EnvironmentFault for one that is no readable Parquet of this layout."""
         counted = self._run(source, f"SELECT num_rows FROM parquet_file_metadata({_duckdb_name(source)})").fetchone()
         demand_layout(source, self._types(source))
         return int(counted[0])
 
-    def rows(self, sources: Sequence[Source]) -> Iterator[tuple[Source, Row]]:
+    def rows(self, sources: Sequence[MinedFile]) -> Iterator[tuple[MinedFile, IndexRow]]:
         """Yield the selected rows, file by file, those of a file by address and place."""
         for source in sources:
             table = f"read_parquet({_duckdb_name(source)}, hive_partitioning = false)"
             done = self._run(source, self._statement.select(table, 0, self._types(source)) + ORDER)
             while rows := self._fetched(source, done):
                 for _, *values in rows:
-                    yield source, Row(*values)
+                    yield source, IndexRow(*values)
 
     def close(self) -> None:
         """Close DuckDB."""
         self._connection.close()
 
-    def _types(self, source: Source) -> dict[str, str]:
+    def _types(self, source: MinedFile) -> dict[str, str]:
         described = self._run(
             source, f"DESCRIBE SELECT * FROM read_parquet({_duckdb_name(source)}, hive_partitioning = false)"
         )
         return {str(name).lower(): str(kind).lower() for name, kind, *_ in described.fetchall()}
 
-    def _fetched(self, source: Source, done: Any) -> list[tuple[Any, ...]]:
+    def _fetched(self, source: MinedFile, done: Any) -> list[tuple[Any, ...]]:
         import duckdb
 
         try:
@@ -85,7 +85,7 @@ class DuckDbEngine:
             raise _fault(source, error) from error
         return rows
 
-    def _run(self, source: Source, statement: str) -> Any:
+    def _run(self, source: MinedFile, statement: str) -> Any:
         import duckdb
 
         try:
@@ -94,13 +94,13 @@ class DuckDbEngine:
             raise _fault(source, error) from error
 
 
-def _duckdb_name(source: Source) -> str:
+def _duckdb_name(source: MinedFile) -> str:
     """Return a file's path as a literal of SQL in which no character stands for others."""
     path = _DUCKDB_GLOB.sub(r"[\g<0>]", str(source.path.resolve()))
     return "'" + path.replace("'", "''") + "'"
 
 
-def _fault(source: Source, error: Exception) -> EnvironmentFault:
+def _fault(source: MinedFile, error: Exception) -> EnvironmentFault:
     """Return what DuckDB says of a file in one line."""
     said = str(error).splitlines()[0].strip() if str(error) else type(error).__name__
     said = said.partition("Error: ")[2] or said
@@ -121,13 +121,13 @@ class SparkEngine:
         self._statement = Statement(kinds, first=False)
         self.at_once = max(4 * int(self._session.sparkContext.defaultParallelism), 16)
 
-    def count(self, source: Source) -> int:
+    def count(self, source: MinedFile) -> int:
         """Return the rows of a file. Raises EnvironmentFault for one that is no readable Parquet of this layout."""
         frame = self._frame(source)
         demand_layout(source, {name.lower(): kind.lower() for name, kind in frame.dtypes})
         return int(_tried(source, frame.count))
 
-    def rows(self, sources: Sequence[Source]) -> Iterator[tuple[Source, Row]]:
+    def rows(self, sources: Sequence[MinedFile]) -> Iterator[tuple[MinedFile, IndexRow]]:
         """Yield the selected rows, file by file, those of a file by address and place."""
         selected = []
         for number, source in enumerate(sources):
@@ -139,17 +139,17 @@ class SparkEngine:
         found = _tried(sources[0], lambda: frame.toLocalIterator(prefetchPartitions=True))
         while (row := _tried(sources[0], lambda: next(found, None))) is not None:
             number, *values = row
-            yield sources[number], Row(*values)
+            yield sources[number], IndexRow(*values)
 
     def close(self) -> None:
         """Stop the session."""
         self._session.stop()
 
-    def _frame(self, source: Source) -> Any:
+    def _frame(self, source: MinedFile) -> Any:
         return _tried(source, lambda: self._session.read.parquet(_spark_name(source)))
 
 
-def _spark_name(source: Source) -> str:
+def _spark_name(source: MinedFile) -> str:
     """Return a file's address as Hadoop reads it, in which no character stands for others."""
     return "file://" + _SPARK_GLOB.sub(r"\\\g<0>", source.path.resolve().as_posix())
 
@@ -175,7 +175,7 @@ def _session() -> Any:
     return session
 
 
-def _tried(source: Source, work: Any) -> Any:
+def _tried(source: MinedFile, work: Any) -> Any:
     """Return the result of a call of Spark. Raises EnvironmentFault, in one line, when Spark fails."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException

@@ -23,7 +23,7 @@ from typing import NamedTuple, Protocol
 
 from geocrawl.detect.software import all_software
 from geocrawl.errors import EnvironmentFault
-from geocrawl.mining.model import ArchiveRecord, Source
+from geocrawl.mining.model import ArchiveRecord, MinedFile
 from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm
 
 _ESCAPED = "(?:2d|2e|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])"
@@ -169,7 +169,7 @@ _SHOWN = 8
 """Columns of an unknown layout that are named."""
 
 
-class Row(NamedTuple):
+class IndexRow(NamedTuple):
     """A selected row of the index."""
 
     url: str
@@ -177,7 +177,7 @@ class Row(NamedTuple):
     offset: int | None
     length: int | None
 
-    def place(self, source: Source) -> ArchiveRecord:
+    def place(self, source: MinedFile) -> ArchiveRecord:
         """Return the place of the page in the archive; that of the index itself when the row does not say."""
         return ArchiveRecord(source.crawl, self.file or source.path.name, self.offset, self.length)
 
@@ -188,10 +188,10 @@ class Engine(Protocol):
     at_once: int
     """Files that one statement may read."""
 
-    def count(self, source: Source) -> int:
+    def count(self, source: MinedFile) -> int:
         """Return the rows of a file. Raises EnvironmentFault for one that is no readable Parquet of this layout."""
 
-    def rows(self, sources: Sequence[Source]) -> Iterator[tuple[Source, Row]]:
+    def rows(self, sources: Sequence[MinedFile]) -> Iterator[tuple[MinedFile, IndexRow]]:
         """Yield the selected rows, file by file, those of a file by address and place."""
 
     def close(self) -> None:
@@ -218,7 +218,7 @@ ORDER = " ORDER BY source, url, warc_filename, warc_record_offset"
 """Makes the order of the rows the same in every engine."""
 
 
-def demand_layout(source: Source, types: dict[str, str]) -> None:
+def demand_layout(source: MinedFile, types: dict[str, str]) -> None:
     """Raise EnvironmentFault unless there is a column of addresses. `types`: column → type, both in lower case."""
     if types.get("url") in _TEXTS:
         return

@@ -11,8 +11,8 @@ from itertools import groupby, islice
 from typing import Protocol, TypeVar
 
 from geocrawl.errors import DatabaseFault, EnvironmentFault
-from geocrawl.mining.index import Engine, Row
-from geocrawl.mining.model import FileFormat, Find, Source
+from geocrawl.mining.index import Engine, IndexRow
+from geocrawl.mining.model import FileFormat, Find, MinedFile
 from geocrawl.mining.records import Counts, Finder
 from geocrawl.wording import counted
 
@@ -28,23 +28,23 @@ _LINE_S = 5.0
 class Sink(Protocol):
     """Takes what is found. A file whose finds were all taken is done, also after a killed run."""
 
-    def is_done(self, source: Source) -> bool:
+    def is_done(self, source: MinedFile) -> bool:
         """Return whether a file was mined before."""
 
-    def take(self, source: Source, finds: Sequence[Find]) -> None:
+    def take(self, source: MinedFile, finds: Sequence[Find]) -> None:
         """Store finds of a file; the same find may come again."""
 
-    def done(self, source: Source) -> None:
+    def done(self, source: MinedFile) -> None:
         """Store that a file was mined."""
 
-    def drop(self, source: Source) -> None:
+    def drop(self, source: MinedFile) -> None:
         """Forget what was taken of a file that could not be mined to its end, as far as nothing uses it yet."""
 
 
 class Reader(Protocol):
     """Reads files of records."""
 
-    def finds(self, source: Source, counts: Counts) -> Iterator[Find]:
+    def finds(self, source: MinedFile, counts: Counts) -> Iterator[Find]:
         """Yield the finds of a file and count its records; raises EnvironmentFault for one that cannot be read."""
 
     def close(self) -> None:
@@ -92,7 +92,7 @@ class Miner:
         self,
         finder: Finder,
         make_engine: Callable[[], Engine],
-        make_reader: Callable[[Sequence[Source]], Reader],
+        make_reader: Callable[[Sequence[MinedFile]], Reader],
         refusal: Callable[[Find], str],
         say: Callable[[str], object],
         show: Callable[[str], object],
@@ -110,7 +110,7 @@ class Miner:
         self._total = 0
         self.report = MineReport()
 
-    def run(self, sources: Sequence[Source], sink: Sink) -> MineReport:
+    def run(self, sources: Sequence[MinedFile], sink: Sink) -> MineReport:
         """Mine the files that are not done; a file that cannot be read is named and left for another run.
 
         Raises DatabaseFault when the sink's database cannot be written, EnvironmentFault when a library is missing.
@@ -134,7 +134,7 @@ class Miner:
         self.report.seconds = time.monotonic() - self._begun
         return self.report
 
-    def _mine_index(self, engine: Engine, group: Sequence[Source], sink: Sink) -> None:
+    def _mine_index(self, engine: Engine, group: Sequence[MinedFile], sink: Sink) -> None:
         rows, left = {}, []
         for source in group:
             try:
@@ -160,12 +160,12 @@ class Miner:
             for source in left:
                 self._failed(source, fault, sink)
 
-    def _of_rows(self, source: Source, rows: Iterable[Row]) -> Iterator[Find]:
+    def _of_rows(self, source: MinedFile, rows: Iterable[IndexRow]) -> Iterator[Find]:
         for row in rows:
             self.report.selected += 1
             yield from self._finder.of_address(row.url, row.place(source))
 
-    def _mine_records(self, reader: Reader, source: Source, sink: Sink) -> None:
+    def _mine_records(self, reader: Reader, source: MinedFile, sink: Sink) -> None:
         counts = Counts()
         try:
             self._take(source, reader.finds(source, counts), sink)
@@ -182,7 +182,7 @@ class Miner:
         self.report.too_large += counts.large
         self._finish(source, sink, {})
 
-    def _take(self, source: Source, finds: Iterator[Find], sink: Sink) -> None:
+    def _take(self, source: MinedFile, finds: Iterator[Find], sink: Sink) -> None:
         """Pass on what is found in a file, each endpoint and page once, without what is refused."""
         seen = set[tuple[str, str]]()
         for batch in _batches(finds, _BATCH):
@@ -203,13 +203,13 @@ class Miner:
                 seen.clear()
             self._show()
 
-    def _finish(self, source: Source, sink: Sink, rows: dict[Source, int]) -> None:
+    def _finish(self, source: MinedFile, sink: Sink, rows: dict[MinedFile, int]) -> None:
         sink.done(source)
         self.report.files += 1
         self.report.rows += rows.get(source, 0)
         self._show()
 
-    def _failed(self, source: Source, fault: EnvironmentFault, sink: Sink) -> None:
+    def _failed(self, source: MinedFile, fault: EnvironmentFault, sink: Sink) -> None:
         sink.drop(source)
         self.report.failed += 1
         self._say(str(fault))

@@ -35,7 +35,7 @@ _SUFFIXES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MinedFile:
     """A file to be mined."""
 
     path: Path
@@ -55,19 +55,19 @@ class Source:
         return f"{self.path.resolve()}:{self.size}"
 
 
-def gather(paths: Sequence[Path]) -> list[Source]:
+def gather(paths: Sequence[Path]) -> list[MinedFile]:
     """Return the files that are named, and those below the folders that are named, each once and in order.
 
     Raises UsageError for a path that is not there, for a folder without such a file, and for a file of another name.
     """
-    found: dict[Path, Source] = {}
+    found: dict[Path, MinedFile] = {}
     for path in paths:
         for file in _below(path):
             form = _form(file)
             if form is None:
                 raise UsageError(f"{file}: expected a name that ends in {', '.join(_SUFFIXES)}")
             try:
-                found.setdefault(file.resolve(), Source(file, form, file.stat().st_size))
+                found.setdefault(file.resolve(), MinedFile(file, form, file.stat().st_size))
             except OSError as error:
                 raise UsageError(f"{file}: {error.strerror}") from None
     return list(found.values())

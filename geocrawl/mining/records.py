@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from geocrawl.detect import Detector
 from geocrawl.detect.software import Portal, portal_of
 from geocrawl.errors import EnvironmentFault, needs_extra
-from geocrawl.mining.model import ArchiveRecord, FileFormat, Find, Source
+from geocrawl.mining.model import ArchiveRecord, FileFormat, Find, MinedFile
 from geocrawl.model import Candidate, Document, Link, Page, Relevance, Url
 from geocrawl.page.document import PageReader
 from geocrawl.priority.nearness import LinkMeasure
@@ -155,7 +155,7 @@ class RecordReader:
         self._finder = finder
         self._reader = reader
 
-    def finds(self, source: Source, counts: Counts) -> Iterator[Find]:
+    def finds(self, source: MinedFile, counts: Counts) -> Iterator[Find]:
         """Yield the finds of a file and count its records in `counts`.
 
         Raises EnvironmentFault for a file that cannot be read or has no records.
@@ -176,7 +176,7 @@ class RecordReader:
     def close(self) -> None:
         """Do nothing: there is nothing to free."""
 
-    def _of_member(self, source: Source, member: Member) -> Iterator[Find]:
+    def _of_member(self, source: MinedFile, member: Member) -> Iterator[Find]:
         from fastwarc.warc import ArchiveIterator, WarcRecordType
 
         wanted = WarcRecordType.metadata if source.form is FileFormat.WAT else WarcRecordType.response
@@ -191,7 +191,7 @@ class RecordReader:
         except (OSError, ValueError) as error:
             raise _Damaged from error
 
-    def _of_wat(self, source: Source, member: Member, body: bytes) -> Iterator[Find]:
+    def _of_wat(self, source: MinedFile, member: Member, body: bytes) -> Iterator[Find]:
         """Yield the finds of a WAT record: the page's own address, and its links."""
         try:
             data = json.loads(body)
@@ -263,7 +263,7 @@ def _plain(path: Path) -> Iterator[Member]:
             yield Member(read, size - read, b"", "cut off")
 
 
-def _place(source: Source, member: Member, container: dict[str, Any]) -> ArchiveRecord:
+def _place(source: MinedFile, member: Member, container: dict[str, Any]) -> ArchiveRecord:
     """Return the place of the page in its WARC file, which the container names; else that of the metadata."""
     name, offset = _text(container, "Filename"), _number(container.get("Offset"))
     if not name or offset is None:
@@ -399,7 +399,7 @@ _Read = tuple[list[Find], Counts]
 class RecordProcesses:
     """Reads files as `RecordReader` does, some files ahead of the one that is asked for."""
 
-    def __init__(self, sources: Sequence[Source], count: int, make_reader: Callable[[], RecordReader]) -> None:
+    def __init__(self, sources: Sequence[MinedFile], count: int, make_reader: Callable[[], RecordReader]) -> None:
         """Read `sources` in `count` processes; `finds` is to be called for these in their order.
 
         Raises EnvironmentFault when a library is missing."""
@@ -407,10 +407,10 @@ class RecordProcesses:
         self._make_reader = make_reader
         self._count = count
         self._todo = deque(sources)
-        self._reading: deque[tuple[Source, Future[_Read]]] = deque()
+        self._reading: deque[tuple[MinedFile, Future[_Read]]] = deque()
         self._pool = self._new_pool()
 
-    def finds(self, source: Source, counts: Counts) -> Iterator[Find]:
+    def finds(self, source: MinedFile, counts: Counts) -> Iterator[Find]:
         """Yield the finds of a file and count its records in `counts`.
 
         Raises EnvironmentFault for a file that cannot be read or has no records, or whose process was killed.
@@ -432,7 +432,7 @@ class RecordProcesses:
             process.kill()
         self._pool.shutdown(cancel_futures=True)
 
-    def _read_again(self, source: Source) -> _Read:
+    def _read_again(self, source: MinedFile) -> _Read:
         """Read a file alone: one of the processes was killed, by its own file or by another one's."""
         self._pool.shutdown(cancel_futures=True)
         self._pool = self._new_pool()
@@ -445,7 +445,7 @@ class RecordProcesses:
         finally:
             self._reading = deque((each, self._submitted(each)) for each, _ in self._reading)
 
-    def _submitted(self, source: Source) -> Future[_Read]:
+    def _submitted(self, source: MinedFile) -> Future[_Read]:
         try:
             return self._pool.submit(_read, source)
         except BrokenProcessPool as error:  # noticed when the file's turn comes
@@ -468,6 +468,6 @@ def _begin(make_reader: Callable[[], RecordReader]) -> None:
     _readers.append(make_reader())
 
 
-def _read(source: Source) -> _Read:
+def _read(source: MinedFile) -> _Read:
     counts = Counts()
     return list(_readers[0].finds(source, counts)), counts

@@ -215,7 +215,7 @@ class Validators:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class DecodedImage:
     """A decoded image."""
 
     width: int
@@ -270,7 +270,7 @@ class Page:
     """Seconds until the address may be asked again, by Retry-After with 429 or 503; None without one."""
     deviations: tuple[Deviation, ...] = ()
     """What was tolerated of the connection and of the body's coding (probes only)."""
-    picture: Picture | str = ""
+    picture: DecodedImage | str = ""
     """The image in the body, or why it is not decoded (content checks only); '' for another body."""
 
     @property

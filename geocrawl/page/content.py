@@ -46,7 +46,7 @@ def of_records(found: Iterable[Iterable[RawLink]]) -> list[RawLink]:
 
 
 @dataclass(slots=True)
-class Content:
+class PageContent:
     """The text and the links of a page, before addresses are parsed. Fields are those of `Document`."""
 
     title: str = ""

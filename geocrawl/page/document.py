@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from geocrawl.formats.text import BINARY_STARTS, GZIP_START, UTF_8, UTF_16_STARTS, gunzipped, header_charset
 from geocrawl.model import ADDRESS_ONLY, CONFIGURATION, REFRESH, SCRIPT_SRC, Document, Link, Page, Url
-from geocrawl.page.content import BOUNDARY, MAX_HREF_CHARS, MAX_TEXT_CHARS, Content, RawLink
+from geocrawl.page.content import BOUNDARY, MAX_HREF_CHARS, MAX_TEXT_CHARS, PageContent, RawLink
 from geocrawl.page.embedded import may_mention_services
 from geocrawl.page.encoding import DecodedText, decode
 from geocrawl.page.folders import read_folder
@@ -141,10 +141,10 @@ class PageReader:
         followed has one link, its target. A page with a nofollow directive has no links.
         """
         if page.location is not None:
-            return _document(page, depth, UTF_8.name, Content(), (Link(page.location, where="redirect"),))
+            return _document(page, depth, UTF_8.name, PageContent(), (Link(page.location, where="redirect"),))
         body = gunzipped(page.body, MAX_GUNZIP_BYTES)
         if is_binary(body, page.content_type):
-            return _document(page, depth, "", Content())
+            return _document(page, depth, "", PageContent())
         decoded = decode(body, header_charset(page.headers.get("content-type", "")))
         content = self._completed(self._content(decoded, page.content_type, page.final))
         if refresh := refresh_target(page.headers.get("refresh", "")):
@@ -152,7 +152,7 @@ class PageReader:
         links = tuple(self._links(content, page.final, decoded.encoding.codec))
         return _document(page, depth, decoded.encoding.name, content, links)
 
-    def _content(self, decoded: DecodedText, content_type: str, url: Url) -> Content:
+    def _content(self, decoded: DecodedText, content_type: str, url: Url) -> PageContent:
         form = text_form(decoded.text, content_type)
         if form is TextFormat.XML:
             content = read_xml(decoded.text, url, max_links=self._max_links)
@@ -173,14 +173,14 @@ class PageReader:
         content.links = read_folder(content.title, content.links, url)
         return content
 
-    def _of_text(self, text: str, content_type: str, url: Url) -> Content:
+    def _of_text(self, text: str, content_type: str, url: Url) -> PageContent:
         """Return the content of a text without markup: a script, JSON, Turtle, or plain text."""
         if is_script(content_type, url.address):
             return self._of_script(text, url)
         content = read_data(text, url, max_links=self._max_links)
         if content is not None:
             return content
-        content = Content(text=text[:MAX_TEXT_CHARS])
+        content = PageContent(text=text[:MAX_TEXT_CHARS])
         if addresses := _listed_addresses(text):
             content.links = [RawLink(address, "sitemap") for address in addresses[: self._max_links]]
             return content
@@ -191,14 +191,14 @@ class PageReader:
             content.links = list(addresses_in_text(_BLANK_LINE.sub(BOUNDARY, text[:MAX_TEXT_CHARS])))
         return content
 
-    def _of_script(self, text: str, url: Url) -> Content:
+    def _of_script(self, text: str, url: Url) -> PageContent:
         """Return the addresses of services in a script, and the files that it loads."""
         links = list(files_of_script(text, url)) if self._max_scripts else []
         if may_mention_services(text.lower()):
             links += islice(addresses_in_code(text, "script-file", relative=False), self._max_links)
-        return Content(links=[*links, *files_in_script(text, url)])
+        return PageContent(links=[*links, *files_in_script(text, url)])
 
-    def _completed(self, content: Content) -> Content:
+    def _completed(self, content: PageContent) -> PageContent:
         """Return `content` with headline (else the title) and prose (all text, if the page is not HTML) filled in."""
         if self._headline:
             content.headline = content.headline or content.title
@@ -206,7 +206,7 @@ class PageReader:
             content.prose = content.text
         return content
 
-    def _links(self, content: Content, final: Url, codec: str) -> Iterator[Link]:
+    def _links(self, content: PageContent, final: Url, codec: str) -> Iterator[Link]:
         """Yield the content's links with parsed addresses, without those that are no web addresses.
 
         Of its scripts and configurations those of its own site are yielded, at most `max_scripts`: the others are
@@ -232,7 +232,7 @@ class PageReader:
         yield from nearest_first(files, final)[: self._max_scripts]
 
 
-def _document(page: Page, depth: int, encoding: str, content: Content, links: tuple[Link, ...] = ()) -> Document:
+def _document(page: Page, depth: int, encoding: str, content: PageContent, links: tuple[Link, ...] = ()) -> Document:
     no_links = page.location is None and forbids_following(content.robots, page.headers.get("x-robots-tag", ""))
     return Document(
         url=page.final,

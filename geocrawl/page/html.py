@@ -1,4 +1,4 @@
-"""Read HTML as `Content`: one walk over the tree collects title, text, links, forms and the text next to them.
+"""Read HTML as `PageContent`: one walk over the tree collects title, text, links, forms and the text next to them.
 
 The walk collects the fragments of text in one list, in document order. For each link the positions where its anchor
 begins and ends are recorded, so the anchor and the words around it are slices of the list and no text is read twice.
@@ -22,7 +22,7 @@ from geocrawl.page.content import (
     MAX_SUMMARY_CHARS,
     MAX_TEXT_CHARS,
     MAX_TITLE_CHARS,
-    Content,
+    PageContent,
     RawLink,
 )
 from geocrawl.page.embedded import Pieces, embedded_addresses, kind_of_link
@@ -64,7 +64,7 @@ def read_html(
     prose: bool = False,
     tag_paths: bool = False,
     url: Url | None = None,
-) -> Content:
+) -> PageContent:
     """Return the text and the links of `html`.
 
     `codec`: Python's name of the page's encoding, for the fields of its forms. Links beyond `max_links` are left out;
@@ -116,7 +116,7 @@ class _Reader:
         self._pieces = Pieces()
         self._text = ""
         """All fragments joined, before white space is folded; set by `finish`."""
-        self._content = Content()
+        self._content = PageContent()
         self._codec = codec
         self._max_links = max_links
         self._tag_paths = tag_paths
@@ -161,7 +161,7 @@ class _Reader:
                 following = node.next if above else None
             node = following
 
-    def finish(self) -> Content:
+    def finish(self) -> PageContent:
         """Return the content with its text, and the contexts of its links cut from the fragments."""
         self._end_form()
         content, links = self._content, self._content.links

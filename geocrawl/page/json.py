@@ -1,4 +1,4 @@
-"""Read JSON as `Content`: catalogues and contexts that are recognised by the structure of the document.
+"""Read JSON as `PageContent`: catalogues and contexts that are recognised by the structure of the document.
 
 `_FORMATS` lists the readers in the order in which they are tried; the first reader that recognises the document returns
 its links. Values may have any type, so every value's type is checked (`formats.json`).
@@ -24,7 +24,7 @@ from geocrawl.formats.json import (
 from geocrawl.formats.text import fold, well_formed_escapes
 from geocrawl.model import Url
 from geocrawl.model.kinds import service_parameter
-from geocrawl.page.content import MAX_TEXT_CHARS, MAX_TITLE_CHARS, Content, RawLink, of_records
+from geocrawl.page.content import MAX_TEXT_CHARS, MAX_TITLE_CHARS, PageContent, RawLink, of_records
 from geocrawl.page.imagery import read_imagery
 from geocrawl.page.lists import read_list
 from geocrawl.page.metadata import address_in, link
@@ -437,12 +437,12 @@ _FORMATS = (
 )
 
 
-def read_data(text: str, url: Url, *, max_links: int) -> Content | None:
+def read_data(text: str, url: Url, *, max_links: int) -> PageContent | None:
     """Return text and links of a JSON document at `url`; None for bytes that are no JSON object or list."""
     data = _parse(text)
     if not isinstance(data, (dict, list)):
         return None
-    content = Content(text=text[:MAX_TEXT_CHARS])
+    content = PageContent(text=text[:MAX_TEXT_CHARS])
     if isinstance(data, dict):
         content.json_keys = tuple(islice((key for key in data if len(key) <= 100), _MAX_KEYS))
         content.title = fold(string_of(data.get("title")), MAX_TITLE_CHARS)

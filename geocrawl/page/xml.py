@@ -1,4 +1,4 @@
-"""Read XML as `Content`: formats known by their root element, feeds, sitemaps, and documents of any other kind.
+"""Read XML as `PageContent`: formats known by their root element, feeds, sitemaps, and documents of any other kind.
 
 `_FORMATS` maps roots to readers. In all other elements a link is an element whose whole text is a URL, or an `href` or
 `xlink:href` attribute. The link's description is in the nearest enclosing element that contains more text than the URL:
@@ -23,7 +23,7 @@ from geocrawl.page.content import (
     MAX_HREF_CHARS,
     MAX_TEXT_CHARS,
     MAX_TITLE_CHARS,
-    Content,
+    PageContent,
     RawLink,
     of_records,
 )
@@ -257,7 +257,7 @@ _MAX_GROUP = 80
 """Most elements of a group that are read."""
 
 
-def read_xml(text: str, url: Url, *, max_links: int) -> Content | None:
+def read_xml(text: str, url: Url, *, max_links: int) -> PageContent | None:
     """Return the text and the links of an XML document at `url`; None when nothing can be parsed.
 
     Errors are ignored (libxml2's recovery), entities are not expanded, nothing is fetched.
@@ -266,7 +266,7 @@ def read_xml(text: str, url: Url, *, max_links: int) -> Content | None:
     if root is None:
         return None
     name = local_name(root)
-    content = Content(
+    content = PageContent(
         xml_root=name,
         xml_namespace=namespace_of(root),
         language=(root.get("{http://www.w3.org/XML/1998/namespace}lang") or "").lower()[:35],

@@ -33,7 +33,7 @@ _MAX_DETAIL_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Classification:
     """The classification of an answer: a reason code, with the service if the answer describes one."""
 
     reason: str
@@ -51,7 +51,7 @@ class Finding:
         object.__setattr__(self, "detail", self.detail[:_MAX_DETAIL_CHARS])
 
 
-Read = Callable[[Page, etree._Element, Reading], Finding | None]
+Read = Callable[[Page, etree._Element, Reading], Classification | None]
 """Function that reads a document of the requested kind; returns None for a root of another document."""
 
 
@@ -60,7 +60,7 @@ def is_slow(answer: Page | Failure) -> bool:
     return answer.elapsed_ms > SLOW_MS
 
 
-def examine(page: Page, read: Read) -> Finding:
+def examine(page: Page, read: Read) -> Classification:
     """Classify an answer. Never raises, whatever the body."""
     if (absent := finding_without_body(page)) is not None:
         return absent
@@ -69,37 +69,37 @@ def examine(page: Page, read: Read) -> Finding:
     return finding or rejection(page, reading)
 
 
-def finding_without_body(page: Page) -> Finding | None:
+def finding_without_body(page: Page) -> Classification | None:
     """Classify an answer without a body; return None for an answer with a body."""
     if page.location is not None:
-        return Finding("moved", page.location.address)
+        return Classification("moved", page.location.address)
     if not page.body or page.body.isspace():
-        return by_status(page) or Finding("empty", "no bytes in the answer")
+        return by_status(page) or Classification("empty", "no bytes in the answer")
     return None
 
 
-def rejection(page: Page, reading: Reading) -> Finding:
+def rejection(page: Page, reading: Reading) -> Classification:
     """Classify an answer with a body that is not the kind's document."""
     root = reading.root
     if refused := protection(page):
-        return Finding("protected", refused)
+        return Classification("protected", refused)
     if root is not None and local_name(root) in _EXCEPTIONS:
-        return Finding("exception", line_of(root), deviations=reading.deviations)
+        return Classification("exception", line_of(root), deviations=reading.deviations)
     return by_status(page) or _other_document(page, root)
 
 
-def by_status(page: Page) -> Finding | None:
+def by_status(page: Page) -> Classification | None:
     """Classify an answer by its status alone; return None for a success."""
     if refused := protection(page):
-        return Finding("protected", refused)
-    return None if 200 <= page.status < 300 else Finding(f"http-{page.status}", f"HTTP {page.status}")
+        return Classification("protected", refused)
+    return None if 200 <= page.status < 300 else Classification(f"http-{page.status}", f"HTTP {page.status}")
 
 
-def _other_document(page: Page, root: etree._Element | None) -> Finding:
+def _other_document(page: Page, root: etree._Element | None) -> Classification:
     name = local_name(root) if root is not None else ""
     if name.lower() == "html" or _HTML.search(page.body, 0, _HTML_BYTES):
         title = re.search(rb"<title[^>]{0,200}>([^<]{0,300})", page.body[:65_536], re.IGNORECASE)
-        return Finding("html", " ".join(title[1].decode("utf-8", "replace").split()) if title else "")
+        return Classification("html", " ".join(title[1].decode("utf-8", "replace").split()) if title else "")
     if root is None:
         return _no_xml(page)
     named = f"{name} ({namespace})" if (namespace := namespace_of(root)) else name
@@ -107,17 +107,17 @@ def _other_document(page: Page, root: etree._Element | None) -> Finding:
         named = f"a SOAP envelope around {local_name(body[0])}: no answer to a plain request"
     kind = kind_of_root(root)
     reason = "other-kind" if kind or is_capabilities(root) else "not-capabilities"
-    return Finding(reason, named, other_kind=kind)
+    return Classification(reason, named, other_kind=kind)
 
 
-def _no_xml(page: Page) -> Finding:
+def _no_xml(page: Page) -> Classification:
     """Classify an answer without XML: JSON of a service of another kind, or unknown."""
     value = read_json(page.body).value if page.body.lstrip(_BEFORE_JSON).startswith(b"{") else None
     kind = kind_of_json(value) if value is not None else None
     if kind is not None:
-        return Finding("other-kind", f"a JSON document of {kind}", other_kind=kind)
+        return Classification("other-kind", f"a JSON document of {kind}", other_kind=kind)
     media_type = "JSON" if value is not None else page.content_type or "no Content-Type"
-    return Finding("not-capabilities", f"no XML: {media_type}")
+    return Classification("not-capabilities", f"no XML: {media_type}")
 
 
 def answer_deviations(page: Page, *, is_json: bool = False) -> list[Deviation]:

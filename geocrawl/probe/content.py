@@ -18,13 +18,13 @@ from geocrawl.model import (
     Attempt,
     ContentOutcome,
     ContentReport,
+    DecodedImage,
     Dimension,
     Endpoint,
     Failure,
     FailureCode,
     Level,
     Page,
-    Picture,
     Purpose,
     Url,
 )
@@ -57,7 +57,7 @@ def refusal(answer: Page | Failure) -> tuple[ContentOutcome, str] | None:
     return None
 
 
-def picture_of(page: Page) -> Picture | str:
+def picture_of(page: Page) -> DecodedImage | str:
     """Return the image in a page; else a line that describes what came instead."""
     if page.picture:
         return page.picture
@@ -114,7 +114,7 @@ class Attempts:
         if isinstance(answer, Page):  # what the server sends to viewers of another origin
             self._cors = answer.headers.get("access-control-allow-origin", "")[:200] or self._cors
         shown = image or answer
-        if outcome is ContentOutcome.OK and isinstance(shown, Page) and isinstance(shown.picture, Picture):
+        if outcome is ContentOutcome.OK and isinstance(shown, Page) and isinstance(shown.picture, DecodedImage):
             self._thumbnail = self._thumbnail or shown.picture.thumbnail
 
     @property
@@ -290,7 +290,7 @@ def judge_image(answer: Page | Failure, size: tuple[int, int] | None) -> Look:
     if (failed := _failed(answer, _value(answer))) is not None or isinstance(answer, Failure):
         return failed or (ContentOutcome.HTTP_ERROR, "")
     picture = picture_of(answer)
-    if not isinstance(picture, Picture):
+    if not isinstance(picture, DecodedImage):
         return ContentOutcome.NOT_AN_IMAGE, picture
     detail = picture.line
     if picture.is_blank:
@@ -339,7 +339,7 @@ def doubt(look: Look, answer: Page | Failure, elsewhere: Url | None) -> Generato
     `look`: the judgement so far; `elsewhere`: address of an image of the same size, if there is another.
     """
     picture = picture_of(answer) if look[0] is ContentOutcome.OK and isinstance(answer, Page) else None
-    if elsewhere is None or is_slow(answer) or not isinstance(picture, Picture) or not may_be_text(picture):
+    if elsewhere is None or is_slow(answer) or not isinstance(picture, DecodedImage) or not may_be_text(picture):
         return look
     other = yield Ask(elsewhere, Purpose.MAP)
     if isinstance(other, Page) and _shows(other, picture):
@@ -347,10 +347,10 @@ def doubt(look: Look, answer: Page | Failure, elsewhere: Url | None) -> Generato
     return look
 
 
-def _shows(page: Page, picture: Picture) -> bool:
+def _shows(page: Page, picture: DecodedImage) -> bool:
     """Return whether an answer is the same image, pixel by pixel."""
     other = picture_of(page)
-    return isinstance(other, Picture) and similarity(other, picture) == 1.0
+    return isinstance(other, DecodedImage) and similarity(other, picture) == 1.0
 
 
 def _value(answer: Page | Failure) -> JsonObject | None:
@@ -376,7 +376,7 @@ _LOOK_BYTES = 65_536
 _CODE_CHARS = 60
 
 
-class Subject(StrEnum):
+class RefusedPart(StrEnum):
     """The part of a request that a server refuses."""
 
     CRS = "crs"
@@ -391,16 +391,16 @@ class Subject(StrEnum):
 
 
 _WORDS = (
-    (Subject.OPTION, re.compile(r"transparent|bgcolor", re.IGNORECASE)),
-    (Subject.STYLE, re.compile(r"style", re.IGNORECASE)),
-    (Subject.DIMENSION, re.compile(r"dimension|\btime\b|\belevation\b|\bdim_", re.IGNORECASE)),
+    (RefusedPart.OPTION, re.compile(r"transparent|bgcolor", re.IGNORECASE)),
+    (RefusedPart.STYLE, re.compile(r"style", re.IGNORECASE)),
+    (RefusedPart.DIMENSION, re.compile(r"dimension|\btime\b|\belevation\b|\bdim_", re.IGNORECASE)),
     (
-        Subject.BOX,
+        RefusedPart.BOX,
         re.compile(r"bbox|bounding ?box|extent|latitude|longitude|axis|axes|m(?:in|ax)[xy]\b", re.IGNORECASE),
     ),
-    (Subject.CRS, re.compile(r"\b[cs]rs\b|invalid[cs]rs|projection|reference system|\bepsg\b", re.IGNORECASE)),
-    (Subject.FORMAT, re.compile(r"format", re.IGNORECASE)),
-    (Subject.LAYER, re.compile(r"layer", re.IGNORECASE)),
+    (RefusedPart.CRS, re.compile(r"\b[cs]rs\b|invalid[cs]rs|projection|reference system|\bepsg\b", re.IGNORECASE)),
+    (RefusedPart.FORMAT, re.compile(r"format", re.IGNORECASE)),
+    (RefusedPart.LAYER, re.compile(r"layer", re.IGNORECASE)),
 )
 """Words by which a subject is known, the rarer ones first: texts often repeat the layer's name or the whole request."""
 
@@ -420,15 +420,15 @@ class ServiceException:
     """Name of the parameter that is refused; '' for none."""
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> RefusedPart:
         """Return the part of the request that is refused, by code, locator or text, the first that names one."""
         named = (_named_by(part) for part in (self.code, self.locator, self.text))
-        return next(filter(None, named), Subject.UNKNOWN)
+        return next(filter(None, named), RefusedPart.UNKNOWN)
 
     @property
     def names_a_part(self) -> bool:
         """Return whether it names the part of the request that is refused."""
-        return bool(self.locator) or self.subject is not Subject.UNKNOWN or bool(_PART.search(self.text))
+        return bool(self.locator) or self.subject is not RefusedPart.UNKNOWN or bool(_PART.search(self.text))
 
     @property
     def line(self) -> str:
@@ -437,7 +437,7 @@ class ServiceException:
         return (prefix + (self.text or "an exception without text"))[:_DETAIL_CHARS]
 
 
-def _named_by(text: str) -> Subject | None:
+def _named_by(text: str) -> RefusedPart | None:
     return next((subject for subject, words in _WORDS if words.search(text)), None)
 
 

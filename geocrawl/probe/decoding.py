@@ -11,7 +11,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from geocrawl.formats.raster import BROKEN, MAX_FRAMES, MAX_PIXELS, read_raster
-from geocrawl.model import Picture
+from geocrawl.model import DecodedImage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,7 @@ _SINGLE_SHARE = 0.001
 """Greatest share of single pixels in an image that counts as blank."""
 
 
-def read_picture(body: bytes) -> Picture | str:
+def read_picture(body: bytes) -> DecodedImage | str:
     """Decode the image in a body, or return a line that states why it cannot be read."""
     image = _decoded(body)
     if isinstance(image, str):
@@ -50,7 +50,7 @@ def read_picture(body: bytes) -> Picture | str:
         int(counts[is_mark].sum()) <= _SINGLE_SHARE * len(pixels)
         and _are_single(np.isin(pixels, colours[is_mark]).reshape(image.height, image.width))
     )
-    return Picture(
+    return DecodedImage(
         width=image.width,
         height=image.height,
         pixels=pixels.tobytes(),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from geocrawl.model import Picture
+from geocrawl.model import DecodedImage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,13 +24,13 @@ _WRITTEN_SHARE = 0.5
 """Least share of the background in an image that is full of text of one colour."""
 
 
-def may_be_text(picture: Picture) -> bool:
+def may_be_text(picture: DecodedImage) -> bool:
     """Return whether an image may be a drawn message: nearly all is background, or one ink is on half of it."""
     least = _WRITTEN_SHARE if picture.has_one_ink else _SPARSE_SHARE
     return not picture.is_blank and picture.background >= least
 
 
-def similarity(one: Picture, other: Picture) -> float:
+def similarity(one: DecodedImage, other: DecodedImage) -> float:
     """Return the share of equal pixels among those that are not the background in both, 0…1; 0 for another size.
 
     The background is left out, because two maps with few features are nearly equal whatever the features.

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from geocrawl.formats.xml import external_entity
 from geocrawl.model import ANSWER, Candidate, Deviation, Evidence, Failure, Kind, Page, Service, Status, Url, Verdict
 from geocrawl.ports import Ask, Interview
-from geocrawl.probe.answer import Finding, is_slow, with_fingerprint
+from geocrawl.probe.answer import Classification, is_slow, with_fingerprint
 from geocrawl.probe.filters import filter_sign
 from geocrawl.urls import capabilities_url, query_parameters, read_url, service_endpoint
 
@@ -53,11 +53,11 @@ _MISSED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ClassifiedAnswer:
     """An answer with its classification."""
 
     page: Page | Failure
-    finding: Finding
+    finding: Classification
 
     @property
     def base(self) -> Url:
@@ -70,12 +70,12 @@ class Answer:
         return self.finding.service is None and isinstance(self.page, Page) and bool(filter_sign(self.page))
 
 
-Helps = Callable[[Sequence[Answer], Candidate], bool]
+Helps = Callable[[Sequence[ClassifiedAnswer], Candidate], bool]
 """Function that returns whether a question can help after these answers."""
-Examine = Callable[[Page], Finding]
+Examine = Callable[[Page], Classification]
 
 
-def _always(_answers: Sequence[Answer], _candidate: Candidate) -> bool:
+def _always(_answers: Sequence[ClassifiedAnswer], _candidate: Candidate) -> bool:
     return True
 
 
@@ -83,7 +83,7 @@ def _always(_answers: Sequence[Answer], _candidate: Candidate) -> bool:
 class Question:
     """A request of an interview."""
 
-    url: Url | Callable[[Answer], Url]
+    url: Url | Callable[[ClassifiedAnswer], Url]
     """Address, or the function that makes it of the answer before."""
     after: Collection[str] = ()
     """Reasons of the answer before after which the question can help; the first question is always asked."""
@@ -98,7 +98,7 @@ def by_version(endpoint: Url, service: str, versions: Sequence[str | None]) -> t
     return tuple(Question(url, _MAY_CHANGE, _differ) for url in ((endpoint, urls[0]) if is_file(endpoint) else urls))
 
 
-def _differ(answers: Sequence[Answer], candidate: Candidate) -> bool:
+def _differ(answers: Sequence[ClassifiedAnswer], candidate: Candidate) -> bool:
     """Return whether another version may be answered better, because the versions so far were answered differently."""
     findings = [(answer.finding.reason, answer.finding.detail) for answer in answers[-2:]]
     if len(findings) > 1 and findings[0] == findings[1]:
@@ -127,7 +127,7 @@ def as_linked(candidate: Candidate) -> tuple[Question, ...]:
     return (Question(link, REFUSALS, deviation=_OWN_SPELLING),)
 
 
-def _misses_a_parameter(answers: Sequence[Answer], _: Candidate) -> bool:
+def _misses_a_parameter(answers: Sequence[ClassifiedAnswer], _: Candidate) -> bool:
     return any(_MISSED.search(answer.finding.detail) for answer in answers)
 
 
@@ -145,9 +145,9 @@ def is_file(endpoint: Url) -> bool:
 
 def ask(
     candidate: Candidate, questions: Sequence[Question], examine: Examine
-) -> Generator[Ask, Page | Failure, list[Answer]]:
+) -> Generator[Ask, Page | Failure, list[ClassifiedAnswer]]:
     """Make requests until the answers decide, or a filter refuses us; return all answers."""
-    answers: list[Answer] = []
+    answers: list[ClassifiedAnswer] = []
     for question in questions:
         last = answers[-1] if answers else None
         if last and last.is_refusal:
@@ -156,7 +156,7 @@ def ask(
             continue
         url = question.url(answers[-1]) if callable(question.url) else question.url
         page = yield Ask(url)
-        answers.append(Answer(page, _noted(question, _examined(page, examine))))
+        answers.append(ClassifiedAnswer(page, _noted(question, _examined(page, examine))))
     return answers
 
 
@@ -165,24 +165,24 @@ def run(candidate: Candidate, questions: Sequence[Question], examine: Examine) -
     return verdict_on((yield from ask(candidate, questions, examine)), candidate)
 
 
-def _noted(question: Question, finding: Finding) -> Finding:
+def _noted(question: Question, finding: Classification) -> Classification:
     if finding.service is None or not question.deviation:
         return finding
     service = replace(finding.service, lower_case_names=question.deviation == _LOWER_CASE)
     return replace(finding, service=service, deviations=(*finding.deviations, Deviation(question.deviation)))
 
 
-def _examined(page: Page | Failure, examine: Examine) -> Finding:
+def _examined(page: Page | Failure, examine: Examine) -> Classification:
     """Classify an answer; a failure by its code. An XML document that takes text from elsewhere proves nothing."""
     if isinstance(page, Failure):
-        return Finding(str(page.code), page.detail)
+        return Classification(str(page.code), page.detail)
     finding = examine(page)
     if finding.service is not None and not finding.value and (place := external_entity(page.body)):
-        return Finding("external-entity", place, deviations=finding.deviations)
+        return Classification("external-entity", place, deviations=finding.deviations)
     return finding
 
 
-def verdict_on(answers: Sequence[Answer], candidate: Candidate) -> Verdict:
+def verdict_on(answers: Sequence[ClassifiedAnswer], candidate: Candidate) -> Verdict:
     """Return the verdict on the most informative answer, the first of equals."""
     best = min(answers, key=lambda answer: _telling(answer.finding.reason))
     page, finding = best.page, best.finding
@@ -204,7 +204,7 @@ def verdict_on(answers: Sequence[Answer], candidate: Candidate) -> Verdict:
     )
 
 
-def _leads(finding: Finding, candidate: Candidate) -> tuple[Candidate, ...]:
+def _leads(finding: Classification, candidate: Candidate) -> tuple[Candidate, ...]:
     """Return a candidate at the same address, of the kind of the document found there."""
     if finding.other_kind is None or finding.other_kind is candidate.endpoint.kind:
         return ()

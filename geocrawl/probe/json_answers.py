@@ -27,9 +27,9 @@ from geocrawl.formats.json import (
 )
 from geocrawl.formats.text import unescape_html
 from geocrawl.model import Deviation, Failure, Item, Layer, Page, Url
-from geocrawl.probe.answer import Finding, answer_deviations, by_status, finding_without_body, rejection
+from geocrawl.probe.answer import Classification, answer_deviations, by_status, finding_without_body, rejection
 from geocrawl.probe.extents import NO_BOX, Box, crs_code, in_system
-from geocrawl.probe.interview import Answer, Question
+from geocrawl.probe.interview import ClassifiedAnswer, Question
 from geocrawl.probe.ows.addresses import is_inner
 from geocrawl.probe.registry import kind_of_json
 from geocrawl.probe.stream import read_whole
@@ -41,19 +41,19 @@ _WARNING_BEFORE = re.compile(rb'(?:<br ?/?>|</?b>|[^<>{}])*+\{\s{0,100}"')
 _DENIED = frozenset({"401", "403", "498", "499"})
 """HTTP's codes, and ArcGIS's `Invalid Token` and `Token Required`."""
 
-ReadJson = Callable[[Page, JsonObject], Finding | None]
+ReadJson = Callable[[Page, JsonObject], Classification | None]
 """Function that reads a document of the requested kind; returns None for another document."""
 
 
-def examine_json(page: Page, read: ReadJson) -> Finding:
+def examine_json(page: Page, read: ReadJson) -> Classification:
     """Classify an answer. Never raises, whatever the body."""
     if (refused := _without_json(page)) is not None:
         return refused
     if page.cut:
-        return Finding("over-limit", f"more than {len(page.body)} bytes of JSON")
+        return Classification("over-limit", f"more than {len(page.body)} bytes of JSON")
     reading = read_json(page.body, page.headers.get("content-type", ""))
     if reading.value is None:
-        return by_status(page) or Finding(reading.fault, reading.detail, deviations=reading.deviations)
+        return by_status(page) or Classification(reading.fault, reading.detail, deviations=reading.deviations)
     finding = read(page, reading.value)
     if finding is None:
         return _other_object(page, reading.value)
@@ -61,7 +61,7 @@ def examine_json(page: Page, read: ReadJson) -> Finding:
     return replace(finding, deviations=deviations, value=reading.value)
 
 
-def _without_json(page: Page) -> Finding | None:
+def _without_json(page: Page) -> Classification | None:
     """Classify an answer with no body or with markup; return None for any other answer."""
     if (absent := finding_without_body(page)) is not None:
         return absent
@@ -101,18 +101,18 @@ def _names_an_error(value: JsonObject) -> bool:
     return isinstance(value.get("code"), (str, int)) or (status is not None and status >= 400)
 
 
-def _other_object(page: Page, value: JsonObject) -> Finding:
+def _other_object(page: Page, value: JsonObject) -> Classification:
     """Classify an answer in JSON that is not the kind's document."""
     if (error := error_of(value)) is not None:
         code, message = error
         if code in _DENIED or page.status in (401, 403):
-            return Finding("protected", f"{code or page.status} {message}")
-        return by_status(page) or Finding("exception", f"{code} {message}".strip())
+            return Classification("protected", f"{code or page.status} {message}")
+        return by_status(page) or Classification("exception", f"{code} {message}".strip())
     if (refused := by_status(page)) is not None:
         return refused
     if (kind := kind_of_json(value)) is not None:
-        return Finding("other-kind", f"a document of {kind}", other_kind=kind)
-    return Finding("not-capabilities", f"JSON with {', '.join(list(value)[:12])}")
+        return Classification("other-kind", f"a document of {kind}", other_kind=kind)
+    return Classification("not-capabilities", f"JSON with {', '.join(list(value)[:12])}")
 
 
 # --------------------------------------------------------------------------- requests in several forms
@@ -128,7 +128,7 @@ _ATTRIBUTE = re.compile(r"""\b(rel|type|href)\s*=\s*(?:"([^"<>]{0,1500})"|'([^'<
 def plain_then_json(endpoint: Url) -> tuple[Question, ...]:
     """Return the address unchanged, and after a page for people the JSON that it links to, else `f=json`."""
 
-    def as_json(first: Answer) -> Url:
+    def as_json(first: ClassifiedAnswer) -> Url:
         stated = stated_json(first.page) if isinstance(first.page, Page) else None
         return stated or with_parameters(endpoint, {"f": "json"})
 

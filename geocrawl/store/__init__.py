@@ -19,13 +19,13 @@ from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.store import Store
 
 if TYPE_CHECKING:  # names of types: `status` loads no frontier
-    from geocrawl.store.catalogue.write.verdicts import Catalog
+    from geocrawl.store.catalogue.write.verdicts import CatalogueWriter
     from geocrawl.store.frontier.frontier import SqlFrontier
     from geocrawl.store.frontier.shared_run import SharedRun
 
 __all__ = [
     "BlockedHost",
-    "Catalog",
+    "CatalogueWriter",
     "Connection",
     "Database",
     "FrontierOptions",

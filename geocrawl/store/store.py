@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from geocrawl.ports import Clock, Politeness, StoreRunner
     from geocrawl.settings import Settings
-    from geocrawl.store.catalogue.write.verdicts import Catalog
+    from geocrawl.store.catalogue.write.verdicts import CatalogueWriter
     from geocrawl.store.database.connection import Connection
     from geocrawl.store.database.opt_out import OptOut
     from geocrawl.store.database.processes import OtherRun
@@ -131,13 +131,15 @@ class Store:
 
     # ----------------------------------------------------------------------- crawling
 
-    def catalog(self) -> Catalog:
+    def catalog(self) -> CatalogueWriter:
         """Return the catalogue, which settlements write and a crawl queries."""
-        from geocrawl.store.catalogue.write.verdicts import Catalog
+        from geocrawl.store.catalogue.write.verdicts import CatalogueWriter
 
-        return Catalog(self.database)
+        return CatalogueWriter(self.database)
 
-    def frontier(self, settings: Settings, catalog: Catalog, options: FrontierOptions | None = None) -> SqlFrontier:
+    def frontier(
+        self, settings: Settings, catalog: CatalogueWriter, options: FrontierOptions | None = None
+    ) -> SqlFrontier:
         """Return the queue for commands and for learning."""
         from geocrawl.store.frontier.frontier import SqlFrontier
         from geocrawl.store.frontier.options import FrontierOptions
@@ -200,10 +202,10 @@ class Store:
         return self.database.connection
 
     @cached_property
-    def facts(self) -> Facts:
+    def facts(self) -> DatabaseFacts:
         """Return the stored facts about the whole database."""
 
-        return Facts(self.database)
+        return DatabaseFacts(self.database)
 
     @property
     def opt_out(self) -> OptOut:
@@ -211,7 +213,7 @@ class Store:
         return self.database.blocked
 
 
-class Facts:
+class DatabaseFacts:
     """Reads and writes the facts that commands store about a database. Every method raises DatabaseFault."""
 
     def __init__(self, database: Database) -> None:

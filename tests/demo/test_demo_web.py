@@ -13,7 +13,7 @@ from lxml import etree
 from owslib.map.wms111 import WebMapService_1_1_1
 from owslib.map.wms130 import WebMapService_1_3_0
 
-from geocrawl.demo import Behaviour, Content, DemoService, DemoWeb, build_content
+from geocrawl.demo import Behaviour, DemoContent, DemoService, DemoWeb, build_content
 from geocrawl.demo.services import SERVICES, answer, find_service
 from geocrawl.demo.web import SEEDS, is_disallowed, key_of, without_session
 
@@ -21,7 +21,7 @@ TODAY = datetime.date(2024, 5, 17)
 
 
 @pytest.fixture(scope="module")
-def content() -> Content:
+def content() -> DemoContent:
     return build_content()
 
 
@@ -41,7 +41,7 @@ def _get(web: DemoWeb, url: str, method: str = "GET") -> tuple[int, http.client.
         connection.close()
 
 
-def test_there_are_about_two_hundred_pages_on_many_hosts_and_about_thirty_services(content: Content) -> None:
+def test_there_are_about_two_hundred_pages_on_many_hosts_and_about_thirty_services(content: DemoContent) -> None:
     assert 190 <= len(content.pages) <= 230
     assert len({urlsplit(address).hostname for address in content.pages}) == 8
     assert len(content.expected_valid) >= 15
@@ -51,18 +51,18 @@ def test_there_are_about_two_hundred_pages_on_many_hosts_and_about_thirty_servic
     assert {service.behaviour for service in SERVICES} == set(Behaviour)
 
 
-def test_it_is_the_same_every_time(content: Content) -> None:
+def test_it_is_the_same_every_time(content: DemoContent) -> None:
     assert build_content() == content
 
 
-def test_every_expected_service_is_linked_within_depth_five_and_some_pages_lie_deeper(content: Content) -> None:
+def test_every_expected_service_is_linked_within_depth_five_and_some_pages_lie_deeper(content: DemoContent) -> None:
     near = {link for address, depth in content.depths.items() if depth <= 5 for link in content.pages[address].links}
     found = {find_service(*_place(link)) for link in near}
     assert {key_of(service) for service in found if service} == set(content.expected) | content.refused
     assert max(content.depths.values()) == 6
 
 
-def test_depths_never_jump_and_disallowed_pages_have_none(content: Content) -> None:
+def test_depths_never_jump_and_disallowed_pages_have_none(content: DemoContent) -> None:
     for address, depth in content.depths.items():
         links = [without_session(link) for link in content.pages[address].links]
         assert all(content.depths[link] <= depth + 1 for link in links if link in content.depths)
@@ -72,7 +72,7 @@ def test_depths_never_jump_and_disallowed_pages_have_none(content: Content) -> N
     assert all(is_disallowed(address) or "/internal/" in address for address in unreachable)
 
 
-def test_a_service_linked_from_a_disallowed_page_only_is_not_expected(content: Content) -> None:
+def test_a_service_linked_from_a_disallowed_page_only_is_not_expected(content: DemoContent) -> None:
     draft = next(service for service in SERVICES if "/draft/" in service.address)
     assert key_of(draft) not in set(content.expected) | content.refused
     assert any("/draft/" in link for page in content.pages.values() for link in page.links)

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from geocrawl.demo import Content, build_content
+from geocrawl.demo import DemoContent, build_content
 from geocrawl.demo.kinds import OFFICES, KindService, Office, answer_of, find_kind
 from geocrawl.demo.services import answer, find_service
 from geocrawl.detect import Detector
@@ -27,12 +27,12 @@ def _url(text: str) -> Url:
 
 
 @pytest.fixture(scope="module")
-def content() -> Content:
+def content() -> DemoContent:
     return build_content()
 
 
 @pytest.fixture(scope="module")
-def documents(content: Content) -> dict[str, Document]:
+def documents(content: DemoContent) -> dict[str, Document]:
     """The reachable pages as they are read."""
     reader = PageReader(respect_nofollow=False)
     read = {}
@@ -45,7 +45,7 @@ def documents(content: Content) -> dict[str, Document]:
 
 
 @pytest.fixture(scope="module")
-def candidates(content: Content, documents: dict[str, Document]) -> dict[str, Candidate]:
+def candidates(content: DemoContent, documents: dict[str, Document]) -> dict[str, Candidate]:
     """All candidates of the reachable pages and of where they redirect to, by key."""
     detector = Detector(declarations())
     found = [candidate for document in documents.values() for candidate, _ in detector.candidates(document)]
@@ -54,7 +54,7 @@ def candidates(content: Content, documents: dict[str, Document]) -> dict[str, Ca
     return {candidate.endpoint.key: candidate for candidate in found}
 
 
-def test_every_page_has_the_links_it_states(content: Content, documents: dict[str, Document]) -> None:
+def test_every_page_has_the_links_it_states(content: DemoContent, documents: dict[str, Document]) -> None:
     for address, document in documents.items():
         style = _url(_url(address).origin + "/style.css").identity
         assert {link.url.identity for link in document.links} - {style} == {
@@ -67,12 +67,12 @@ def test_chinese_pages_are_read_in_both_encodings(documents: dict[str, Document]
     assert "张喆、李镕" in documents["http://www.qingshan-map.example/old/index.htm"].text
 
 
-def test_exactly_the_expected_endpoints_are_candidates(content: Content, candidates: dict[str, Candidate]) -> None:
+def test_exactly_the_expected_endpoints_are_candidates(content: DemoContent, candidates: dict[str, Candidate]) -> None:
     others = {endpoint_key(_url(each.address(office))) for office in OFFICES for each in office.services}
     assert set(candidates) == set(content.expected) | content.refused | others
 
 
-def test_every_endpoint_gets_the_verdict_it_deserves(content: Content, candidates: dict[str, Candidate]) -> None:
+def test_every_endpoint_gets_the_verdict_it_deserves(content: DemoContent, candidates: dict[str, Candidate]) -> None:
     verdicts = {key: _verdict(candidates[key]) for key in content.expected}
     assert {key: verdict.reason for key, verdict in verdicts.items()} == {
         key: service.reason for key, service in content.expected.items()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from geocrawl.detect import Detector
-from geocrawl.detect.addresses import Rules
+from geocrawl.detect.addresses import SignRules
 from geocrawl.detect.detector import kind_of_document
 from geocrawl.model import Kind, Page
 from geocrawl.page.document import PageReader
@@ -44,7 +44,7 @@ def test_nearly_all_labelled_addresses_are_recognised_and_hardly_any_others(shar
 
 @pytest.mark.shared
 def test_recorded_documents_are_told_by_what_they_are(shared: Path) -> None:
-    reader, rules, wrong, told = PageReader(), Rules.of(declarations()), [], Counter[str]()
+    reader, rules, wrong, told = PageReader(), SignRules.of(declarations()), [], Counter[str]()
     for path in sorted((shared / "corpus" / "documents").glob("*/*")):
         url = read_url(f"http://recorded.example/{path.name}")
         assert url is not None

@@ -23,7 +23,7 @@ from shapely.geometry import shape
 
 from geocrawl.cli.addresses import gather_seeds
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.export.dcat import Page, write_jsonld, write_turtle
+from geocrawl.export.dcat import HydraPage, write_jsonld, write_turtle
 from geocrawl.export.services import SERVICE_FORMATS, export_services
 from geocrawl.model.catalogue import Service
 from geocrawl.model.health import Health
@@ -184,7 +184,7 @@ def test_dcat_breaks_no_rule_of_dcat_ap(write: Callable[..., int]) -> None:
     attacked = [replace(each, contact=dict.fromkeys(REACHED, each.title)) for each in hostile()]
     reached = [replace(each, contact=REACHED) for each in of_every_kind()]
     stream = io.StringIO()
-    page = Page(f"{BASE}/items?f=dcat", f"{BASE}/items?f=dcat&offset=20")
+    page = HydraPage(f"{BASE}/items?f=dcat", f"{BASE}/items?f=dcat&offset=20")
     write(numbered([*attacked, *reached, *of_every_kind()]), stream, BASE, page)
     text = stream.getvalue().encode("utf-8", "replace").decode()
     data = Graph().parse(data=text, format="turtle" if write is write_turtle else "json-ld")

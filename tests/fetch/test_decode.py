@@ -13,12 +13,12 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.fetch.decode import Body, Decoder, Limits, unnamed_encoding
+from geocrawl.fetch.decode import Body, BodyLimits, Decoder, unnamed_encoding
 from geocrawl.fetch.failures import Unreadable
 from geocrawl.model import FailureCode
 
 MIB = 1024 * 1024
-LIMITS = Limits(body_bytes=8 * MIB, ratio=200, ratio_free_bytes=MIB, encodings=2)
+LIMITS = BodyLimits(body_bytes=8 * MIB, ratio=200, ratio_free_bytes=MIB, encodings=2)
 
 
 def raw_deflate(data: bytes) -> bytes:
@@ -35,7 +35,7 @@ ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def decode(encoding: str, data: bytes, limits: Limits = LIMITS, step: int = 16 * 1024) -> bytes:
+def decode(encoding: str, data: bytes, limits: BodyLimits = LIMITS, step: int = 16 * 1024) -> bytes:
     decoder = Decoder(encoding, limits)
     out = b"".join(piece for at in range(0, len(data), step) for piece in decoder.feed(data[at : at + step]))
     decoder.finish()
@@ -130,7 +130,7 @@ def test_the_inner_of_two_encodings_is_counted_too() -> None:
 
 def test_more_sent_than_may_come_out_is_too_long() -> None:
     with pytest.raises(Unreadable) as caught:
-        decode("gzip", gzip.compress(b"") * 4000, Limits(1000, 200, MIB, 2))
+        decode("gzip", gzip.compress(b"") * 4000, BodyLimits(1000, 200, MIB, 2))
     assert caught.value.code is FailureCode.BODY_LIMIT
 
 
@@ -151,6 +151,6 @@ def test_an_encoding_that_no_header_names_is_known_by_the_first_bytes(body: byte
 
 
 def test_a_body_that_may_be_cut_is_kept_to_the_limit() -> None:
-    body = Body(Limits(10), cut=True)
+    body = Body(BodyLimits(10), cut=True)
     assert body.add(b"0123456") and not body.add(b"789abc")
     assert body.cut and body.bytes() == b"0123456789"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from geocrawl.errors import OwnFault
-from geocrawl.fetch.names import Names
+from geocrawl.fetch.names import NameCache
 from geocrawl.model import Failure, FailureCode, Page
 from geocrawl.resources import lack_of
 from geocrawl.settings import Settings
@@ -66,7 +66,7 @@ async def test_slow_names_fail_as_dns_and_no_other_host_does(kit: MakeKit, resol
 
 
 async def test_waiting_for_a_thread_is_nobodys_failure(resolver: SlowResolver) -> None:
-    names = Names(0.5, most_threads=2)
+    names = NameCache(0.5, most_threads=2)
     slow = [asyncio.create_task(names.addresses(f"slow{n}.example")) for n in range(2)]
     waiting = asyncio.create_task(names.addresses("good.example"))
     await asyncio.sleep(0.1)
@@ -75,7 +75,7 @@ async def test_waiting_for_a_thread_is_nobodys_failure(resolver: SlowResolver) -
     assert not resolver.freed.is_set() and len(await asyncio.gather(*slow, return_exceptions=True)) == 2
 
 
-async def soon(names: Names, name: str) -> object:
+async def soon(names: NameCache, name: str) -> object:
     """Look a name up until its answer is known: on a busy machine a thread is late for so short a limit."""
     while True:
         with suppress(socket.gaierror):
@@ -83,7 +83,7 @@ async def soon(names: Names, name: str) -> object:
 
 
 async def test_look_ups_that_hang_leave_threads_to_other_names_within_a_bound(resolver: SlowResolver) -> None:
-    names = Names(0.05, most_threads=2, most_hanging=6)
+    names = NameCache(0.05, most_threads=2, most_hanging=6)
     for n in range(6):
         with pytest.raises(socket.gaierror):
             await names.addresses(f"slow{n}.example")
@@ -102,7 +102,7 @@ async def test_look_ups_that_hang_leave_threads_to_other_names_within_a_bound(re
 
 
 async def test_an_answer_that_came_too_late_serves_the_next_request(resolver: SlowResolver) -> None:
-    names = Names(0.05)
+    names = NameCache(0.05)
     with pytest.raises(socket.gaierror, match=r"slow\.example within 0\.05 s"):
         await names.addresses("slow.example")
     resolver.freed.set()
@@ -112,7 +112,7 @@ async def test_an_answer_that_came_too_late_serves_the_next_request(resolver: Sl
 
 
 async def test_one_look_up_serves_all_who_ask_meanwhile(resolver: SlowResolver) -> None:
-    names = Names(30.0)
+    names = NameCache(30.0)
     asking = [asyncio.create_task(names.addresses("slow.example")) for _ in range(5)]
     await asyncio.sleep(0)
     resolver.freed.set()
@@ -130,7 +130,7 @@ async def test_a_name_that_was_not_found_is_looked_up_again(monkeypatch: pytest.
 
     failures = [socket.gaierror(socket.EAI_NONAME, "not known")]
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
-    names = Names(30.0)
+    names = NameCache(30.0)
     with pytest.raises(socket.gaierror, match="not known"):
         await names.addresses("new.example")
     assert await names.addresses("new.example")
@@ -138,7 +138,7 @@ async def test_a_name_that_was_not_found_is_looked_up_again(monkeypatch: pytest.
 
 async def test_a_name_that_does_not_exist_is_told_with_the_systems_words() -> None:
     with pytest.raises(socket.gaierror):
-        await Names(10.0).addresses("no-such-host.invalid")
+        await NameCache(10.0).addresses("no-such-host.invalid")
 
 
 async def test_a_thread_that_cannot_be_started_is_no_failure_of_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +147,7 @@ async def test_a_thread_that_cannot_be_started_is_no_failure_of_a_name(monkeypat
 
     monkeypatch.setattr(threading.Thread, "start", start)
     with pytest.raises(RuntimeError, match="new thread") as got:
-        await Names(1.0, most_threads=1).addresses("a.example")
+        await NameCache(1.0, most_threads=1).addresses("a.example")
     assert lack_of(got.value)
 
 
@@ -158,11 +158,11 @@ async def test_a_proxy_that_is_not_found_is_a_fault_of_ours(kit: MakeKit, resolv
 
 _ABANDON = """
 import asyncio, socket, sys, time
-from geocrawl.fetch.names import Names
+from geocrawl.fetch.names import NameCache
 socket.getaddrinfo = lambda *_, **__: time.sleep(600)
 async def main():
     try:
-        await Names(0.05).addresses("slow.example")
+        await NameCache(0.05).addresses("slow.example")
     except socket.gaierror as error:
         print("failed", flush=True)
 asyncio.run(main())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.fetcher import PoliteFetcher
-from geocrawl.fetch.robots import RobotsCache, Rules, product_token, read_text, sitemaps_of
+from geocrawl.fetch.robots import RobotsCache, RobotsRules, product_token, read_text, sitemaps_of
 from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose, RobotsRecord
 from geocrawl.settings import Settings, SiteSettings
 from tests.support.http_server import Behaviour, answer, pages, redirect, serve
@@ -193,7 +193,7 @@ async def test_the_rules_in_memory_are_bounded() -> None:
 
 
 def allowed(text: str, path: str = "/page", token: str = "geocrawl") -> bool:
-    return Rules(text, token).allows(f"http://a.example{path}")
+    return RobotsRules(text, token).allows(f"http://a.example{path}")
 
 
 def test_the_group_that_names_us_counts_and_no_other() -> None:
@@ -246,7 +246,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line() -> None:
 def test_thousands_of_groups_cost_nothing(end: str) -> None:
     agents = "".join(f"User-agent: bot{number}{end}" for number in range(20_000))
     text = agents + "".join(f"Disallow: /{number}{end}" for number in range(8000))
-    rules = Rules(text + f"User-agent: geocrawl{end}Disallow: /page", "geocrawl")
+    rules = RobotsRules(text + f"User-agent: geocrawl{end}Disallow: /page", "geocrawl")
     assert rules._rules is not None
     assert len(rules._rules._user_agents) <= 3
     assert not rules.allows("http://a.example/page")
@@ -254,7 +254,7 @@ def test_thousands_of_groups_cost_nothing(end: str) -> None:
 
 @given(st.text(max_size=300), st.sampled_from(["/", "/a?b=c", "/%zz", "/ü"]))
 def test_no_text_raises(text: str, path: str) -> None:
-    Rules(text, "geocrawl").allows("http://a.example" + path)
+    RobotsRules(text, "geocrawl").allows("http://a.example" + path)
 
 
 @given(
@@ -276,7 +276,7 @@ def test_no_text_raises(text: str, path: str) -> None:
     )
 )
 def test_no_odd_line_raises(lines: list[str]) -> None:
-    rules = Rules("\n".join(lines), "geocrawl")
+    rules = RobotsRules("\n".join(lines), "geocrawl")
     rules.allows("http://a.example/a/b")
     assert rules.crawl_delay_s is None
 
@@ -300,7 +300,7 @@ def test_sitemap_lines_hold_for_all_whatever_group_they_stand_in() -> None:
         "Sitemap: http://a.example/s.xml\nSitemap:\nsitemaps: http://no.example/\n"
     )
     assert sitemaps_of(text) == ("http://a.example/s.xml", "/more.xml.gz")
-    assert Rules(text, "geocrawl").sitemaps == ("http://a.example/s.xml", "/more.xml.gz")
+    assert RobotsRules(text, "geocrawl").sitemaps == ("http://a.example/s.xml", "/more.xml.gz")
     assert len(sitemaps_of("".join(f"Sitemap: /{n}\n" for n in range(100)))) == 20
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geocrawl.fetch.robots import Rules, sitemaps_of
+from geocrawl.fetch.robots import RobotsRules, sitemaps_of
 
 SITE = "http://h.example"
 OTHER_RECORDS = [
@@ -20,7 +20,7 @@ OTHER_RECORDS = [
 
 
 def forbidden(text: str, *paths: str, token: str = "geocrawl") -> set[str]:
-    rules = Rules(text, token)
+    rules = RobotsRules(text, token)
     return {path for path in paths if not rules.allows(SITE + path)}
 
 
@@ -64,7 +64,7 @@ def test_other_records_change_no_rule_wherever_they_stand(some: list[str], more:
     ],
 )
 def test_a_crawl_delay_is_of_the_names_above_it(text: str, delay: float | None) -> None:
-    assert Rules(text, "geocrawl").crawl_delay_s == delay
+    assert RobotsRules(text, "geocrawl").crawl_delay_s == delay
 
 
 @pytest.mark.parametrize(

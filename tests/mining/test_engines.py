@@ -12,7 +12,7 @@ import pytest
 
 from geocrawl.mining.engines import DuckDbEngine
 from geocrawl.mining.index import Engine
-from geocrawl.mining.model import Source, gather
+from geocrawl.mining.model import MinedFile, gather
 from geocrawl.probe.registry import declarations
 from tests.mining.made_index import LATER, write_part
 from tests.mining.test_predicate import EXAMPLES, ODD
@@ -20,7 +20,7 @@ from tests.support.parts import SPARK, lack
 
 
 @pytest.fixture
-def sources(tmp_path: Path) -> list[Source]:
+def sources(tmp_path: Path) -> list[MinedFile]:
     """Files of several layouts, one of them without anything to find."""
     asked = [f"{address}{'&' if '?' in address else '?'}SERVICE=WMS&REQUEST=GetMap" for address in EXAMPLES]
     odd = [address for address in ODD if address.startswith("http")]
@@ -31,7 +31,7 @@ def sources(tmp_path: Path) -> list[Source]:
     return gather([tmp_path])
 
 
-def rows(engine: Engine, sources: list[Source]) -> list[tuple[object, ...]]:
+def rows(engine: Engine, sources: list[MinedFile]) -> list[tuple[object, ...]]:
     """Return what an engine counts and selects."""
     counts = [engine.count(source) for source in sources]
     found = [(source.path.name, *row) for source, row in engine.rows(sources)]
@@ -39,7 +39,7 @@ def rows(engine: Engine, sources: list[Source]) -> list[tuple[object, ...]]:
     return [*enumerate(counts), *found]
 
 
-def test_duckdb_selects_file_by_file_in_order(sources: list[Source]) -> None:
+def test_duckdb_selects_file_by_file_in_order(sources: list[MinedFile]) -> None:
     engine = DuckDbEngine(declarations())
     found = rows(engine, sources)
     files = list(dict.fromkeys(row[0] for row in found[len(sources) :]))
@@ -47,7 +47,7 @@ def test_duckdb_selects_file_by_file_in_order(sources: list[Source]) -> None:
     assert len(found) >= len(sources) + 3 * len(EXAMPLES)
 
 
-def test_spark_selects_the_rows_of_duckdb(sources: list[Source]) -> None:
+def test_spark_selects_the_rows_of_duckdb(sources: list[MinedFile]) -> None:
     pytest.importorskip("pyspark", reason=SPARK.reason)
     if shutil.which("java") is None:
         lack(SPARK)

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from geocrawl.errors import EnvironmentFault
-from geocrawl.mining.model import ArchiveRecord, FileFormat, Find, Source
+from geocrawl.mining.model import ArchiveRecord, FileFormat, Find, MinedFile
 from geocrawl.mining.records import Counts, RecordProcesses, RecordReader
 from tests.support.samples import sampled
 
-FILES = [Source(Path(f"/{number}.wat"), FileFormat.WAT, number) for number in range(9)]
+FILES = [MinedFile(Path(f"/{number}.wat"), FileFormat.WAT, number) for number in range(9)]
 FINDS = 2_500
 
 
@@ -25,7 +25,7 @@ class Reader(RecordReader):
     def __init__(self) -> None:
         """Need no library."""
 
-    def finds(self, source: Source, counts: Counts) -> Iterator[Find]:
+    def finds(self, source: MinedFile, counts: Counts) -> Iterator[Find]:
         for number in range(FINDS):
             if (source.size, number) == (4, 1_500):
                 os.kill(os.getpid(), signal.SIGKILL)

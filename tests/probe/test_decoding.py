@@ -16,12 +16,12 @@ import pytest
 from PIL import Image
 
 import geocrawl.reading
-from geocrawl.model import Page, Picture
+from geocrawl.model import DecodedImage, Page
 from geocrawl.probe.decoding import read_picture
-from geocrawl.reading import Limits, ReadingProcesses
+from geocrawl.reading import ReadingLimits, ReadingProcesses
 from tests.reading.hostile import flat_image, page
 
-LIMITS = Limits(cpu_s=60.0, memory_bytes=1 << 30)
+LIMITS = ReadingLimits(cpu_s=60.0, memory_bytes=1 << 30)
 
 
 def written(format_: str, mode: str = "RGB", size: tuple[int, int] = (256, 200), **options: Any) -> bytes:
@@ -90,7 +90,7 @@ CONTROLS = {
 }
 
 
-async def seen(body: bytes, decode: Any = read_picture) -> Picture | str:
+async def seen(body: bytes, decode: Any = read_picture) -> DecodedImage | str:
     pool = ReadingProcesses(processes=0, in_loop_bytes=0, limits=LIMITS, decode=decode)
     answer = await pool.with_picture(page(body, "image/png"))
     assert answer.body == body
@@ -103,14 +103,14 @@ async def test_hostile_images_are_refused_with_a_reason_and_the_next_one_is_read
         assert len(body) < 5_000_000, name
         answer = await pool.with_picture(page(body, "image/png"))
         assert isinstance(answer.picture, str) and re.search(reason, answer.picture), (name, answer.picture)
-    assert isinstance((await pool.with_picture(page(CONTROLS["png"], ""))).picture, Picture)
+    assert isinstance((await pool.with_picture(page(CONTROLS["png"], ""))).picture, DecodedImage)
 
 
 @pytest.mark.parametrize("name", CONTROLS)
 def test_images_as_services_send_them_are_read(name: str) -> None:
     picture = read_picture(CONTROLS[name])
     with Image.open(io.BytesIO(CONTROLS[name])) as image:
-        assert isinstance(picture, Picture), picture
+        assert isinstance(picture, DecodedImage), picture
         assert (picture.width, picture.height) == image.size
         assert picture.pixels[3::4] == image.convert("RGBA").tobytes()[3::4]
         assert picture.thumbnail[:4] == b"\x89PNG"
@@ -135,7 +135,7 @@ async def test_no_image_is_decoded_in_the_process_of_the_crawl() -> None:
 
 async def test_an_image_past_the_memory_or_time_limit_is_told_as_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "needs more than 536,870,912 bytes" in str(await seen(CONTROLS["png"], much))
-    monkeypatch.setattr(geocrawl.reading, "PICTURE_LIMITS", Limits(cpu_s=1.0, memory_bytes=1 << 30))
+    monkeypatch.setattr(geocrawl.reading, "PICTURE_LIMITS", ReadingLimits(cpu_s=1.0, memory_bytes=1 << 30))
     assert "takes more than 1 s of CPU time" in str(await seen(CONTROLS["png"], endless))
 
 
@@ -149,4 +149,4 @@ async def test_another_answer_has_no_picture() -> None:
 @pytest.mark.parametrize("name", CONTROLS)
 def test_a_broken_image_is_told_and_never_raises(name: str, cut: int) -> None:
     body = CONTROLS[name][: len(CONTROLS[name]) - min(cut, len(CONTROLS[name]) // 2)]
-    assert isinstance(read_picture(body), Picture | str)
+    assert isinstance(read_picture(body), DecodedImage | str)

@@ -6,14 +6,14 @@ import io
 
 from PIL import Image
 
-from geocrawl.model import Picture
+from geocrawl.model import DecodedImage
 from geocrawl.probe.decoding import read_picture
 from geocrawl.probe.images import similarity
 
 BLUE, RED, CLEAR = (0, 0, 255, 255), (255, 0, 0, 255), (0, 0, 0, 0)
 
 
-def picture(*dots: tuple[int, int], ground: tuple[int, int, int, int] = CLEAR, size: int = 100) -> Picture:
+def picture(*dots: tuple[int, int], ground: tuple[int, int, int, int] = CLEAR, size: int = 100) -> DecodedImage:
     """Red dots on a ground."""
     image = Image.new("RGBA", (size, size), ground)
     for dot in dots:
@@ -21,7 +21,7 @@ def picture(*dots: tuple[int, int], ground: tuple[int, int, int, int] = CLEAR, s
     written = io.BytesIO()
     image.save(written, "PNG")
     found = read_picture(written.getvalue())
-    assert isinstance(found, Picture)
+    assert isinstance(found, DecodedImage)
     return found
 
 

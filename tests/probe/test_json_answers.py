@@ -8,7 +8,7 @@ import pytest
 
 from geocrawl.formats.json import JsonObject
 from geocrawl.model import Deviation, Failure, FailureCode, Page
-from geocrawl.probe.answer import Finding
+from geocrawl.probe.answer import Classification
 from geocrawl.probe.json_answers import examine_json, json_of
 from tests.probe.json_answers import Body, answer
 from tests.support.answers import url
@@ -17,12 +17,12 @@ ERROR = {"code": "NoSuchKey", "description": "there is none"}
 CAPABILITIES_OF_ARCGIS = {"currentVersion": 11.1, "layers": [], "mapName": "Roads"}
 
 
-def nothing_known(page: Page, value: JsonObject) -> Finding | None:
+def nothing_known(page: Page, value: JsonObject) -> Classification | None:
     return None
 
 
-def everything(page: Page, value: JsonObject) -> Finding | None:
-    return Finding("")
+def everything(page: Page, value: JsonObject) -> Classification | None:
+    return Classification("")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from lxml import etree
 from geocrawl.formats.xml import Cut, child, line_of, text_of
 from geocrawl.model import Page
 from geocrawl.probe import stream
-from geocrawl.probe.answer import Finding
+from geocrawl.probe.answer import Classification
 from geocrawl.probe.kinds.wms.probe import FORM
 from geocrawl.probe.ows.capabilities import examine
 from geocrawl.probe.stream import NOTHING, STREAM_BYTES, Items, ItemSpec, read_items
@@ -36,7 +36,7 @@ def read(body: bytes, content_type: str = "text/xml", *, cut: bool = False) -> I
     return read_items(body, content_type, LAYERS, cut=cut, above=0)
 
 
-def both(answer: Page) -> tuple[Finding, Finding]:
+def both(answer: Page) -> tuple[Classification, Classification]:
     return examine(answer, FORM), examine(answer, FORM, above=0)
 
 

@@ -14,6 +14,7 @@ from shapely.geometry import box
 from geocrawl.model import (
     ContentOutcome,
     ContentReport,
+    DecodedImage,
     Endpoint,
     Failure,
     FailureCode,
@@ -21,7 +22,6 @@ from geocrawl.model import (
     Layer,
     Level,
     Page,
-    Picture,
     Service,
 )
 from geocrawl.ports import Ask
@@ -265,7 +265,7 @@ def test_a_jpeg_of_one_colour_is_blank_despite_its_noise() -> None:
     written = io.BytesIO()
     Image.new("RGB", (200, 100), (201, 218, 237)).save(written, "JPEG", quality=60)
     picture = read_picture(written.getvalue())
-    assert isinstance(picture, Picture) and picture.is_blank
+    assert isinstance(picture, DecodedImage) and picture.is_blank
 
 
 def test_a_name_too_long_for_an_address_is_passed_over() -> None:

@@ -18,7 +18,7 @@ from geocrawl.page.document import PageReader
 from geocrawl.ports import Ask
 from geocrawl.probe.decoding import read_picture
 from geocrawl.probe.registry import probes
-from geocrawl.reading import Limits, ReadingFault, ReadingProcesses
+from geocrawl.reading import ReadingFault, ReadingLimits, ReadingProcesses
 from tests.reading.hostile import PAGES, SERVICES, page
 from tests.support.interviews import candidate
 
@@ -28,7 +28,9 @@ READER = PageReader(max_scripts=5, headline=True, prose=True, tag_paths=True)
 
 
 def pool(cpu_s: float = 20.0, memory_mib: int = 1024) -> ReadingProcesses:
-    return ReadingProcesses(processes=1, in_loop_bytes=0, limits=Limits(cpu_s, memory_mib * MIB), decode=read_picture)
+    return ReadingProcesses(
+        processes=1, in_loop_bytes=0, limits=ReadingLimits(cpu_s, memory_mib * MIB), decode=read_picture
+    )
 
 
 def pid() -> int:

@@ -35,7 +35,7 @@ from geocrawl.daemon.budget import without_limits
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.service import TICKS
 from geocrawl.fetch.guard import AddressGuard
-from geocrawl.fetch.names import Names
+from geocrawl.fetch.names import NameCache
 from geocrawl.fetch.network import ConnectFailed
 from geocrawl.fetch.transport import PooledTransport, RawResponse, address_of
 from geocrawl.lab.made_worlds.folder import make as make_world
@@ -243,7 +243,7 @@ class FaultyTransport(httpx.AsyncBaseTransport):
     """The real one, to the web on loopback, with faults of the network itself."""
 
     def __init__(self, settings: Settings, clock: SoakClock, faults: Faults) -> None:
-        self._inner = PooledTransport(settings, AddressGuard(allow_private=True), Names(settings.dns_timeout_s))
+        self._inner = PooledTransport(settings, AddressGuard(allow_private=True), NameCache(settings.dns_timeout_s))
         self._clock, self._faults, self._begun = clock, faults, clock.now()
         self.by_host_and_day: Counter[tuple[str, int]] = Counter()
         self.last: dict[str, float] = {}

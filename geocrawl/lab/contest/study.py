@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from geocrawl.errors import UsageError
-from geocrawl.fetch.robots import Rules, read_text
+from geocrawl.fetch.robots import RobotsRules, read_text
 from geocrawl.lab.contest.judge import PageJudge
 from geocrawl.lab.contest.oracle import oracle, shortest_ways
 from geocrawl.lab.recorded_worlds.addresses import key_of
@@ -119,12 +119,12 @@ def _is_page(world: World, key: str) -> bool:
 
 def _barred(world: World) -> frozenset[str]:
     """Return the keys that robots.txt of the host forbids to geocrawl."""
-    rules: dict[str, Rules] = {}
+    rules: dict[str, RobotsRules] = {}
     for key, record in world.warc.records.items():
         host, slash, path = key.partition("/")
         stored = world.stored(key) if slash + path == "/robots.txt" and record.status == 200 else None
         if stored is not None:
-            rules[host] = Rules(read_text(stored.body), "geocrawl")
+            rules[host] = RobotsRules(read_text(stored.body), "geocrawl")
     hosts = {key: key.partition("/")[0] for key in world.warc.records}
     return frozenset(key for key, host in hosts.items() if host in rules and not rules[host].allows(f"http://{key}"))
 

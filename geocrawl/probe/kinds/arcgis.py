@@ -45,7 +45,7 @@ from geocrawl.model import (
 )
 from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask, ContentInterview, Interview
-from geocrawl.probe.answer import Finding
+from geocrawl.probe.answer import Classification
 from geocrawl.probe.content import (
     Attempts,
     doubt,
@@ -202,17 +202,17 @@ def type_of(value: JsonObject) -> DocumentType:
     )
 
 
-def read_arcgis(page: Page, value: JsonObject) -> Finding | None:
+def read_arcgis(page: Page, value: JsonObject) -> Classification | None:
     """Return the service that an ArcGIS document describes; None for any other document."""
     if not is_arcgis(value):
         return None
     form = type_of(value)
     items, codes = (_entries(value), _UNMENDED) if form is DocumentType.FOLDER else _contents(form, value, page.final)
     if form is DocumentType.FOLDER and not items:
-        return Finding("empty", "a folder without services")
+        return Classification("empty", "a folder without services")
     service = _service(form, value, page.final, items)
     deviations = tuple(Deviation(code, "the extent of the service") for code in codes)
-    return Finding("ok", form.name.lower(), service, deviations)
+    return Classification("ok", form.name.lower(), service, deviations)
 
 
 def _service(form: DocumentType, value: JsonObject, url: Url, items: Sequence[Layer]) -> Service:

@@ -32,10 +32,10 @@ from geocrawl.model import (
 )
 from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask, ContentInterview, Interview
-from geocrawl.probe.answer import Finding, with_fingerprint
+from geocrawl.probe.answer import Classification, with_fingerprint
 from geocrawl.probe.content import Attempts, doubt, judge_features, judge_image, spread
 from geocrawl.probe.extents import PIXELS, Sides, middle_of
-from geocrawl.probe.interview import Answer, ask, lead, verdict_on
+from geocrawl.probe.interview import ClassifiedAnswer, ask, lead, verdict_on
 from geocrawl.probe.json_answers import (
     collection_deviations,
     examine_json,
@@ -272,15 +272,15 @@ MAX_PAGES = 50
 """Most collections of records whose pages are read."""
 
 
-def read_ogcapi(page: Page, value: JsonObject) -> Finding | None:
+def read_ogcapi(page: Page, value: JsonObject) -> Classification | None:
     """Return the service that a document of an OGC API describes; None for other documents, such as STAC's."""
     if kind_of_json(value) is not Kind.OGCAPI:
         return None
-    return Finding("ok", service=Description(page.final).with_document(value).service())
+    return Classification("ok", service=ApiDescription(page.final).with_document(value).service())
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
+class ApiDescription:
     """The description of one API by the documents read so far."""
 
     base: Url
@@ -295,7 +295,7 @@ class Description:
     pages: tuple[Link, ...] = ()
     codes: tuple[str, ...] = ()
 
-    def with_document(self, value: JsonObject) -> Description:
+    def with_document(self, value: JsonObject) -> ApiDescription:
         """Return the description extended by another document; a landing page may contain everything at once."""
         listed = objects(value.get("collections"))[:MAX_ITEMS] or ([value] if is_collection(value) else [])
         known = lines(value.get("crs"))
@@ -391,7 +391,7 @@ def interview(candidate: Candidate) -> Interview:
     if verdict.status is not Status.VALID:
         return verdict
     landing = answers[-1]
-    api = Description(landing.base).with_document(landing.finding.value)
+    api = ApiDescription(landing.base).with_document(landing.finding.value)
     missing: list[Deviation] = []
     parts = _parts(landing, MAX_REQUESTS - len(answers))
     for name, url in parts:
@@ -410,7 +410,7 @@ def interview(candidate: Candidate) -> Interview:
     )
 
 
-def _parts(landing: Answer, most: int) -> list[tuple[str, Url]]:
+def _parts(landing: ClassifiedAnswer, most: int) -> list[tuple[str, Url]]:
     """Return the parts that are still to be requested, the more informative first: collections, then conformance."""
     wanted = []
     if "collections" not in landing.finding.value and not is_collection(landing.finding.value):
@@ -427,7 +427,7 @@ def _why(page: Page | Failure) -> str:
     return f"HTTP {page.status}" if not 200 <= page.status < 300 else "no JSON"
 
 
-def _root(landing: Answer, candidate: Candidate) -> tuple[Candidate, ...]:
+def _root(landing: ClassifiedAnswer, candidate: Candidate) -> tuple[Candidate, ...]:
     """Return the API that a part (a collection) names as its root, as a candidate."""
     root = linked(landing.finding.value, landing.base, ("root",))
     if root is None or service_endpoint(Kind.OGCAPI, root).key == candidate.endpoint.key:

@@ -12,7 +12,7 @@ from geocrawl.formats.json import MAX_ITEMS, JsonObject, line_of, object_of, obj
 from geocrawl.model import Candidate, Item, Kind, Layer, Page, Service, Status
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, Interview
-from geocrawl.probe.answer import Finding
+from geocrawl.probe.answer import Classification
 from geocrawl.probe.interview import Question, run
 from geocrawl.probe.json_answers import examine_json, json_of
 from geocrawl.urls import below, with_parameters
@@ -54,7 +54,7 @@ KIND = KindDeclaration(
 )
 
 
-def read_sensorthings(page: Page, value: JsonObject) -> Finding | None:
+def read_sensorthings(page: Page, value: JsonObject) -> Classification | None:
     """Return the service whose entity sets an answer lists; None for any other document."""
     if not is_sensorthings(value):
         return None
@@ -63,7 +63,7 @@ def read_sensorthings(page: Page, value: JsonObject) -> Finding | None:
     formats = (
         ("application/json", "application/geo+json") if "geojson" in str(extensions).lower() else ("application/json",)
     )
-    return Finding(
+    return Classification(
         "ok", "", Service(Kind.SENSORTHINGS, version[1] if version else "", page.final.host, formats=formats)
     )
 

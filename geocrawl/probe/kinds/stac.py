@@ -40,7 +40,7 @@ from geocrawl.model import (
 )
 from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
-from geocrawl.probe.answer import Finding, with_fingerprint
+from geocrawl.probe.answer import Classification, with_fingerprint
 from geocrawl.probe.content import Attempts, judge_features
 from geocrawl.probe.interview import ask, lead, verdict_on
 from geocrawl.probe.json_answers import (
@@ -119,7 +119,7 @@ _PAGES = ("child", "data")
 """Relations whose targets are further parts of the catalogue."""
 
 
-def read_stac(page: Page, value: JsonObject) -> Finding | None:
+def read_stac(page: Page, value: JsonObject) -> Classification | None:
     """Return the service that a document of a STAC describes; None for any other document, such as an item."""
     if kind_of_json(value) is not Kind.STAC:
         return None
@@ -136,7 +136,7 @@ def read_stac(page: Page, value: JsonObject) -> Finding | None:
         layers=layers,
     )
     form = "api" if "conformsTo" in value else line_of(value.get("type")).lower() or "catalogue"
-    return Finding("ok", form, service, collection_deviations(codes))
+    return Classification("ok", form, service, collection_deviations(codes))
 
 
 def with_collections(service: Service, value: JsonObject, url: Url) -> Service:

@@ -30,7 +30,7 @@ from geocrawl.model import (
 )
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
-from geocrawl.probe.answer import Finding
+from geocrawl.probe.answer import Classification
 from geocrawl.probe.content import Attempts, judge_image, judge_vector_tile, sample_addresses
 from geocrawl.probe.extents import Box, crs_code, is_web_mercator, read_box, to_mercator
 from geocrawl.probe.interview import Question, run
@@ -77,7 +77,7 @@ KIND = KindDeclaration(
 _EXTENSION = re.compile(r"\.([A-Za-z0-9]{2,8})(?:\?|\Z)")
 
 
-def read_tilejson(_: Page, value: JsonObject) -> Finding | None:
+def read_tilejson(_: Page, value: JsonObject) -> Classification | None:
     """Return the service that a TileJSON describes; None for any other document."""
     if not is_tilejson(value):
         return None
@@ -92,7 +92,7 @@ def read_tilejson(_: Page, value: JsonObject) -> Finding | None:
         layers=layers,
     )
     deviations = tuple(Deviation(code, "bounds") for code in codes)
-    return Finding("ok", "", service, deviations)
+    return Classification("ok", "", service, deviations)
 
 
 def _layers(value: JsonObject) -> tuple[tuple[Layer, ...], tuple[str, ...]]:

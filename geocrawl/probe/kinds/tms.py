@@ -34,7 +34,7 @@ from geocrawl.model import (
 )
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
-from geocrawl.probe.answer import Finding, answer_deviations, examine
+from geocrawl.probe.answer import Classification, answer_deviations, examine
 from geocrawl.probe.content import Attempts, judge_image, sample_addresses, spread
 from geocrawl.probe.extents import NO_BOX, Box, Sides, in_system, is_web_mercator
 from geocrawl.probe.interview import ELSEWHERE, Question, ask, is_file, lead, verdict_on
@@ -77,20 +77,20 @@ _PARTS = ("SRS", "TileFormat", "TileSets", "BoundingBox")
 _TAIL_BYTES = 4_096
 
 
-def read_tms(page: Page, root: etree._Element, reading: Reading) -> Finding | None:
+def read_tms(page: Page, root: etree._Element, reading: Reading) -> Classification | None:
     """Return the service that a document of a TMS describes; None for any other document."""
     name = local_name(root)
     if name not in ("Services", "TileMapService", "TileMap") or (name == "Services" and not _services(root)):
         return None
     if f"</{name}" not in page.body[-_TAIL_BYTES:].decode("latin-1") and len(root):
-        return Finding("truncated", ending_of(page.body), deviations=reading.deviations)
+        return Classification("truncated", ending_of(page.body), deviations=reading.deviations)
     if name == "TileMapService" and child(root, "TileMaps") is None:
-        return Finding("not-capabilities", "TileMapService without TileMaps")
+        return Classification("not-capabilities", "TileMapService without TileMaps")
     if name == "TileMap" and all(child(root, part) is None for part in _PARTS):
-        return Finding("not-capabilities", f"TileMap without any of {', '.join(_PARTS)}")
+        return Classification("not-capabilities", f"TileMap without any of {', '.join(_PARTS)}")
     layers, codes = _layers(name, root, page.final)
     deviations = (*answer_deviations(page), *reading.deviations, *(Deviation(code, "the tile map") for code in codes))
-    return Finding("ok", name, _service(root, layers), deviations)
+    return Classification("ok", name, _service(root, layers), deviations)
 
 
 def leads_of(root: etree._Element, url: Url) -> tuple[Candidate, ...]:

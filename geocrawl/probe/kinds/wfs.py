@@ -23,7 +23,7 @@ from geocrawl.probe.content import (
     Attempts,
     Exchange,
     Look,
-    Subject,
+    RefusedPart,
     exception_of,
     judge_features,
     judge_xml,
@@ -242,7 +242,7 @@ class _Type:
         """Yield other manners of requesting a feature that did not come."""
         manner, answer, layer = refused.variant, refused.answer, self.layer
         exception = exception_of(answer) if isinstance(answer, Page) else None
-        if refused.look[0] is ContentOutcome.NOT_AN_IMAGE or (exception and exception.subject is Subject.FORMAT):
+        if refused.look[0] is ContentOutcome.NOT_AN_IMAGE or (exception and exception.subject is RefusedPart.FORMAT):
             yield from (replace(manner, format=name) for name in _readable(layer.formats or self.service.formats))
         addresses = by_origin(self.endpoint, self.service.content_address)
         yield from (replace(manner, url=url) for url in sorted(addresses, key=lambda url: url != self.endpoint))

@@ -18,9 +18,9 @@ from geocrawl.formats.xml import Cut, Reading, attribute, child, children, line_
 from geocrawl.model import Candidate, Kind, Layer, Page, Url
 from geocrawl.model.kinds import KindDeclaration
 from geocrawl.ports import Ask, Interview
-from geocrawl.probe.answer import Finding, answer_deviations, examine
+from geocrawl.probe.answer import Classification, answer_deviations, examine
 from geocrawl.probe.extents import NO_BOX, Box, Sides, in_system
-from geocrawl.probe.interview import REFUSALS, Answer, Question, run
+from geocrawl.probe.interview import REFUSALS, ClassifiedAnswer, Question, run
 from geocrawl.probe.levels import Level, level_from_south
 from geocrawl.probe.ows.items import edges_of
 from geocrawl.probe.ows.owslib_reader import read_service
@@ -47,16 +47,16 @@ MAX_TILE_SETS = 20_000
 """Most tile sets of one document that are read."""
 
 
-def read_wmsc(page: Page, root: etree._Element, reading: Reading) -> Finding | None:
+def read_wmsc(page: Page, root: etree._Element, reading: Reading) -> Classification | None:
     """Return the service that capabilities with tile sets describe; None for any other document."""
     if local_name(root).lower() not in ("wmt_ms_capabilities", "wms_capabilities"):
         return None
     if reading.cut is Cut.INSIDE:
-        return Finding("truncated", ending_of(page.body), deviations=reading.deviations)
+        return Classification("truncated", ending_of(page.body), deviations=reading.deviations)
     vendor = child(root, "Capability", "VendorSpecificCapabilities")
     tile_sets = list(islice(children(vendor, "TileSet"), MAX_TILE_SETS))
     if not tile_sets:
-        return Finding("other-kind", "a WMS without tile sets", other_kind=Kind.WMS)
+        return Classification("other-kind", "a WMS without tile sets", other_kind=Kind.WMS)
     by_name: dict[str, list[Layer]] = {}
     titles = _titles(root)
     for tile_set in tile_sets:
@@ -68,7 +68,9 @@ def read_wmsc(page: Page, root: etree._Element, reading: Reading) -> Finding | N
         formats=tuple(dict.fromkeys(name for layer in layers for name in layer.formats)),
         layers=layers,
     )
-    return Finding("ok", counted(len(tile_sets), "tile set"), service, (*answer_deviations(page), *reading.deviations))
+    return Classification(
+        "ok", counted(len(tile_sets), "tile set"), service, (*answer_deviations(page), *reading.deviations)
+    )
 
 
 def _layer(tile_set: etree._Element, titles: Mapping[str, str]) -> Layer:
@@ -111,7 +113,7 @@ def interview(candidate: Candidate) -> Interview:
     return run(candidate, (Question(_capabilities(endpoint)), usual), partial(examine, read=read_wmsc))
 
 
-def _is_named(_: Sequence[Answer], candidate: Candidate) -> bool:
+def _is_named(_: Sequence[ClassifiedAnswer], candidate: Candidate) -> bool:
     return not candidate.evidence.is_guess
 
 

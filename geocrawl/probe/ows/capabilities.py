@@ -19,7 +19,7 @@ from geocrawl.formats.xml import Cut, attribute, child, local_name, namespace_of
 from geocrawl.model import Candidate, Deviation, Kind, Layer, Page, Service, Url
 from geocrawl.model.kinds import service_parameter
 from geocrawl.ports import Interview
-from geocrawl.probe.answer import Finding, answer_deviations, finding_without_body, rejection
+from geocrawl.probe.answer import Classification, answer_deviations, finding_without_body, rejection
 from geocrawl.probe.interview import Question, as_linked, by_version, is_file, lower_case_question, run
 from geocrawl.probe.ows.addresses import address_deviations
 from geocrawl.probe.ows.owslib_reader import Operations, read_operations, read_service
@@ -145,7 +145,7 @@ def version_of(root: etree._Element) -> str:
     return attribute(root, "version").strip()
 
 
-def examine(page: Page, form: CapabilitiesForm, *, above: int = STREAM_BYTES) -> Finding:
+def examine(page: Page, form: CapabilitiesForm, *, above: int = STREAM_BYTES) -> Classification:
     """Classify an answer; a body of more than `above` bytes is streamed. Never raises, whatever the body."""
     if (found := finding_without_body(page)) is not None:
         return found
@@ -156,17 +156,19 @@ def examine(page: Page, form: CapabilitiesForm, *, above: int = STREAM_BYTES) ->
     return _capabilities(page, form, root, read)
 
 
-def _capabilities(page: Page, form: CapabilitiesForm, root: etree._Element, read: Items[Part]) -> Finding:
+def _capabilities(page: Page, form: CapabilitiesForm, root: etree._Element, read: Items[Part]) -> Classification:
     reading, parts = read.reading, read.items
     if reading.cut is Cut.INSIDE:
-        return Finding("truncated", ending_of(page.body), deviations=reading.deviations)
+        return Classification("truncated", ending_of(page.body), deviations=reading.deviations)
     if missing := form.missing(root):
-        return Finding("not-capabilities", f"{local_name(root)} without {missing}")
+        return Classification("not-capabilities", f"{local_name(root)} without {missing}")
     if reading.cut is Cut.OVER_LIMIT and form.contents and not parts:
-        return Finding("over-limit", f"the limit was reached before any {form.noun}", deviations=reading.deviations)
+        return Classification(
+            "over-limit", f"the limit was reached before any {form.noun}", deviations=reading.deviations
+        )
     metadata = form.describe(root)
     of_root = (*form.root_deviations(root), *address_deviations(metadata.operations, page.final))
-    return Finding(
+    return Classification(
         "ok",
         "",
         form.finish(metadata, parts),

@@ -166,7 +166,7 @@ def _with(contact: Mapping[str, str], rest: Mapping[str, etree._Element | None])
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class OperationAddress:
     """An address of an operation, as written; '' where the document has none."""
 
     url: str
@@ -182,7 +182,7 @@ class Operation:
 
     name: str
     """In lower case."""
-    addresses: tuple[Address, ...]
+    addresses: tuple[OperationAddress, ...]
     values: Mapping[str, tuple[str, ...]]
     """Allowed values of parameters and constraints by their names in lower case. Formats of WMS are values of `format`,
     those of WFS 1.0.0 of `outputformat`, as in later versions."""
@@ -196,7 +196,7 @@ class Operations:
     for_all: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Allowed values of parameters that are stated for all operations."""
 
-    def addresses(self, *names: str) -> Iterator[Address]:
+    def addresses(self, *names: str) -> Iterator[OperationAddress]:
         """Yield the addresses for GET of an operation, by any of its names."""
         for operation in self._named(names):
             yield from (address for address in operation.addresses if address.url and address.method == "Get")
@@ -258,12 +258,12 @@ def _by_name(stated: Iterable[tuple[str, Sequence[str | None]]]) -> Mapping[str,
     return found
 
 
-def _addresses(operation: Any) -> tuple[Address, ...]:
+def _addresses(operation: Any) -> tuple[OperationAddress, ...]:
     addresses = []
     for method in operation.methods:
         limits = (limit for limit in method.get("constraints", ()) if limit.name.lower() == "getencoding")
         encodings = frozenset(_line(value).lower() for limit in limits for value in limit.values)
-        addresses.append(Address(method["url"], method["type"], encodings))
+        addresses.append(OperationAddress(method["url"], method["type"], encodings))
     return tuple(addresses)
 
 

@@ -33,7 +33,7 @@ BUSY_S = 5.0
 NO_VALUES: Mapping[str, Any] = MappingProxyType({})
 
 
-class Size(NamedTuple):
+class DatabaseSize(NamedTuple):
     """The size of a database."""
 
     file_bytes: int
@@ -186,7 +186,7 @@ class Connection(ABC):
         Raises DatabaseFault for damage."""
 
     @abstractmethod
-    def size(self) -> Size:
+    def size(self) -> DatabaseSize:
         """Return the size of the database."""
 
     @abstractmethod

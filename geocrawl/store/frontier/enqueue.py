@@ -16,7 +16,7 @@ from geocrawl.store.database.schema.tables import HOST, URL
 from geocrawl.store.database.steps import ChunkedWork, batches
 from geocrawl.store.frontier import statements as sql
 from geocrawl.store.frontier.lifecycle import PROBE_TIER, seed_reopens
-from geocrawl.store.frontier.plan import Source, candidate_key
+from geocrawl.store.frontier.plan import LinkSource, candidate_key
 from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.settle import ArrivalWriter
 from geocrawl.store.frontier.sources import Harvest, SourceWriter
@@ -42,7 +42,7 @@ class Enqueuer:
 
     def add_seeds(self, urls: Iterable[Url], rank: Rank, *, again: bool = False) -> ChunkedWork[int]:
         """Put seeds at depth 0; return how many will be visited. A visited one only with `again`."""
-        source = Source(None, 0, rank, 0, self._clock.now())
+        source = LinkSource(None, 0, rank, 0, self._clock.now())
         waiting = 0
         for batch in batches(urls):
             with changing(self._database) as queue:
@@ -93,7 +93,7 @@ class Enqueuer:
 
     def _add_first_pages(self, urls: Sequence[Url], queue: Queue) -> None:
         """Put first pages of lists at the top of the queue, also those that were visited before."""
-        source = Source(None, 0, Rank(HARVEST_TIER), 0, self._clock.now())
+        source = LinkSource(None, 0, Rank(HARVEST_TIER), 0, self._clock.now())
         links = [RankedLink(Link(url, where=RECORDS), source.rank) for url in urls if not self._opted_out(url)]
         for url_id in self._arrivals.add_pages(links, source.rank, source, queue):
             queue.requeue(url_id, source.rank)

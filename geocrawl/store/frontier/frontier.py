@@ -29,7 +29,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.catalogue.read.sources import read_sources
 from geocrawl.store.catalogue.write import health
 from geocrawl.store.catalogue.write.doubt import Suspicion, suspicion
-from geocrawl.store.catalogue.write.verdicts import Catalog, ContentReportWriter
+from geocrawl.store.catalogue.write.verdicts import CatalogueWriter, ContentReportWriter
 from geocrawl.store.database import steps
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.keys import page_key
@@ -47,7 +47,7 @@ from geocrawl.store.frontier.lease import Leases
 from geocrawl.store.frontier.lifecycle import LATE_SCORE, NAMED_TIER, PROBE_TIER
 from geocrawl.store.frontier.options import FrontierOptions
 from geocrawl.store.frontier.page_store import PageStore
-from geocrawl.store.frontier.plan import ArrivalRules, Limits, SettlementRules
+from geocrawl.store.frontier.plan import ArrivalRules, LinkLimits, SettlementRules
 from geocrawl.store.frontier.politeness import SqlHeldHost
 from geocrawl.store.frontier.queue import changing, retry, waiting_pages
 from geocrawl.store.frontier.rerank import Reranking
@@ -80,14 +80,14 @@ class SqlFrontier(SqlLearningLog):
         settings: Settings,
         clock: Clock,
         *,
-        catalog: Catalog,
+        catalog: CatalogueWriter,
         options: FrontierOptions = _ORDINARY,
     ) -> None:
         super().__init__(database, clock)
         database.life.begin()
         self._settings = settings
         self._catalog = catalog
-        limits = Limits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_of)
+        limits = LinkLimits(settings.max_depth, settings.max_queries_per_path, settings.max_pages_of)
         caps = Caps.of(settings)
         budgets = Budgets(database.connection, caps)
         probe_tier = NAMED_TIER if options.named_only else PROBE_TIER

@@ -49,7 +49,7 @@ from geocrawl.store.frontier.economy import Economy
 from geocrawl.store.frontier.hosts import PARK_S
 from geocrawl.store.frontier.lifecycle import KILLED, NAMED_TIER, PROBE_TIER
 from geocrawl.store.frontier.options import FrontierOptions
-from geocrawl.store.frontier.plan import Limits
+from geocrawl.store.frontier.plan import LinkLimits
 from geocrawl.store.frontier.queue import Queue, changing
 from geocrawl.store.frontier.shared_run import SharedRun
 from geocrawl.urls import query_group
@@ -153,7 +153,7 @@ class Leases:
         self,
         database: Database,
         settings: Settings,
-        limits: Limits,
+        limits: LinkLimits,
         budgets: Budgets,
         depths: Depths,
         options: FrontierOptions,

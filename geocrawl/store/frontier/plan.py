@@ -73,7 +73,7 @@ class KnownUrl:
 
 
 @dataclass(slots=True)
-class Facts:
+class AddressFacts:
     """The facts that decide on unknown addresses, and ids for them."""
 
     url_ids: Sequence[int] = range(1, MANY)
@@ -96,7 +96,7 @@ MAX_ANCHOR_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class LinkLimits:
     """The limits by which an arriving link is refused or set aside."""
 
     max_depth: int
@@ -122,7 +122,7 @@ class Limits:
 class ArrivalRules:
     """The settings that arrivals obey."""
 
-    limits: Limits
+    limits: LinkLimits
     caps: Caps
     by_depth: bool
     """The score of a page is minus its depth (breadth-first)."""
@@ -134,7 +134,7 @@ class ArrivalRules:
     """Tier in which probes arrive."""
 
 
-class Source(NamedTuple):
+class LinkSource(NamedTuple):
     """The page or person that links come from."""
 
     id: int | None
@@ -194,7 +194,7 @@ class ArrivalPlan:
 
     urls: dict[int, KnownUrl]
     """Known URLs by key; what is added joins them."""
-    facts: Facts
+    facts: AddressFacts
     rules: ArrivalRules
     new_urls: list[NewUrl] = field(default_factory=list)
     new_hosts: list[tuple[int, str]] = field(default_factory=list)
@@ -219,7 +219,7 @@ class ArrivalPlan:
         key: int,
         depth: int,
         rank: Rank,
-        source: Source,
+        source: LinkSource,
         *,
         candidate_of: int | None = None,
     ) -> KnownUrl:
@@ -237,7 +237,7 @@ class ArrivalPlan:
         return known
 
     def _add_page(
-        self, ranked: RankedLink, key: int, depth: int, rank: Rank, source: Source, candidate_of: int | None
+        self, ranked: RankedLink, key: int, depth: int, rank: Rank, source: LinkSource, candidate_of: int | None
     ) -> KnownUrl:
         url = ranked.link.url
         host_id = self._host(url.host)
@@ -274,7 +274,7 @@ class ArrivalPlan:
             return reason
         return crowded_site_reason(self.rules.caps, url.host, self.facts.site_hosts.get(url.site, 0))
 
-    def _improve(self, known: KnownUrl, ranked: RankedLink, depth: int, rank: Rank, source: Source) -> None:
+    def _improve(self, known: KnownUrl, ranked: RankedLink, depth: int, rank: Rank, source: LinkSource) -> None:
         if known.rank.tier == LATE_TIER and source.id is not None:
             rank = known.rank  # it stays in the lowest tier, where it was counted
         # The way to a page ends with the best link known when it was asked, so that ways form no circles.
@@ -395,13 +395,13 @@ def moved_place(old_depth: int, old: Rank, depth: int, rank: Rank, *, by_depth: 
     return depth, Rank(rank.tier, float(-depth)) if by_depth and rank.tier != LATE_TIER else rank
 
 
-def _link_of(ranked: RankedLink, source: Source) -> BestLink:
+def _link_of(ranked: RankedLink, source: LinkSource) -> BestLink:
     """Return a link as columns."""
     sub_queue = source.sub_queue if ranked.sub_queue is None else ranked.sub_queue
     return BestLink(source.id, masked(ranked.link.anchor)[:MAX_ANCHOR_CHARS] or None, ranked.link.where, sub_queue)
 
 
-def _is_hop(ranked: RankedLink, source: Source) -> bool:
+def _is_hop(ranked: RankedLink, source: LinkSource) -> bool:
     """Return whether a redirect led here, or a page that sends its readers on; a catalogue's next page also has the
     depth of its source, but is not a hop."""
     leads_on = ranked.same_depth or ranked.link.where == REFRESH
@@ -439,13 +439,13 @@ class CandidateArrival:
 
 
 @dataclass(slots=True)
-class Snapshot:
+class SettlementRows:
     """The rows of the database on which a settlement depends."""
 
     current: Current
     urls: dict[int, KnownUrl]
     """Known pages and probes by key."""
-    facts: Facts
+    facts: AddressFacts
     link_keys: Sequence[int] = ()
     """Key of the page of each link of the visit."""
     candidates: Sequence[CandidateArrival] = ()
@@ -476,21 +476,21 @@ class SettlementPlan:
     """The URL is asked again, so the validators of its answer are worth keeping."""
 
 
-def source_of(visit: Visit, current: Current) -> Source:
+def source_of(visit: Visit, current: Current) -> LinkSource:
     """Return where the links of a visit come from."""
     entry = visit.lease.entry
     rank = max(Rank(current.tier, current.score), entry.rank)
-    return Source(entry.id, current.depth, rank, current.hops, visit.at, current.sub_queue)
+    return LinkSource(entry.id, current.depth, rank, current.hops, visit.at, current.sub_queue)
 
 
-def place_of(ranked: RankedLink, source: Source) -> tuple[int, Rank]:
+def place_of(ranked: RankedLink, source: LinkSource) -> tuple[int, Rank]:
     """Return depth and rank of a link; a redirect's target has those of its source."""
     if ranked.same_depth:
         return source.depth, max(ranked.rank, source.rank)
     return source.depth + 1, ranked.rank
 
 
-def is_admitted(arrival: CandidateArrival, urls: dict[int, KnownUrl], facts: Facts, caps: Caps) -> bool:
+def is_admitted(arrival: CandidateArrival, urls: dict[int, KnownUrl], facts: AddressFacts, caps: Caps) -> bool:
     """Return whether a candidate is kept: it is known, or the budget of its pattern is not spent."""
     if arrival.probe_key in urls:
         return True
@@ -509,7 +509,7 @@ def candidate_key(candidate: Candidate) -> int:
     return probe_key(candidate.endpoint.kind, candidate.endpoint.key)
 
 
-def plan_settlement(visit: Visit, snapshot: Snapshot, rules: SettlementRules) -> SettlementPlan:
+def plan_settlement(visit: Visit, snapshot: SettlementRows, rules: SettlementRules) -> SettlementPlan:
     """Return all changes that a visit makes, except for the verdict's rows in the catalogue."""
     current, entry = snapshot.current, visit.lease.entry
     attempts = current.attempts + (visit.state is State.FAILED)
@@ -554,7 +554,9 @@ def _count_outcome(plan: SettlementPlan, visit: Visit, current: Current) -> None
         counters.refuse(current.reason or "", -1)
 
 
-def _plan_arrivals(plan: SettlementPlan, links: Sequence[RankedLink], snapshot: Snapshot, source: Source) -> None:
+def _plan_arrivals(
+    plan: SettlementPlan, links: Sequence[RankedLink], snapshot: SettlementRows, source: LinkSource
+) -> None:
     """Let candidates arrive, then links: the order decides who is first among equals."""
     same_depth, deeper = list[int](), list[int]()
     for candidate in snapshot.candidates:
@@ -573,7 +575,9 @@ def _plan_arrivals(plan: SettlementPlan, links: Sequence[RankedLink], snapshot: 
     plan.outlinks = OutLinks(same_depth, deeper)
 
 
-def _plan_candidate_page(plan: SettlementPlan, arrival: CandidateArrival, ranked: RankedLink, source: Source) -> int:
+def _plan_candidate_page(
+    plan: SettlementPlan, arrival: CandidateArrival, ranked: RankedLink, source: LinkSource
+) -> int:
     """Let the page arrive that a weak candidate may be: refused until its probe has found HTML there."""
     pending = None if not arrival.endpoint_id or shows_page(arrival.reason) else arrival.endpoint_id
     depth, rank = place_of(ranked, source)

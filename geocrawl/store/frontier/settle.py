@@ -34,7 +34,7 @@ from geocrawl.model import (
     Verdict,
     Visit,
 )
-from geocrawl.store.catalogue.write.verdicts import Catalog, ContentReportWriter, KnownEndpoints
+from geocrawl.store.catalogue.write.verdicts import CatalogueWriter, ContentReportWriter, KnownEndpoints
 from geocrawl.store.database import steps
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import upsert
@@ -50,17 +50,17 @@ from geocrawl.store.frontier.lifecycle import CANDIDATE, arrival_state, probe_fr
 from geocrawl.store.frontier.page_store import PageStore
 from geocrawl.store.frontier.plan import (
     MANY,
+    AddressFacts,
     ArrivalPlan,
     ArrivalRules,
     CandidateArrival,
     Current,
-    Facts,
     Improvement,
     KnownUrl,
+    LinkSource,
     SettlementPlan,
+    SettlementRows,
     SettlementRules,
-    Snapshot,
-    Source,
     candidate_key,
     candidate_pattern,
     is_admitted,
@@ -104,7 +104,7 @@ class Settlement:
     database: Database
     rules: SettlementRules
     arrivals: ArrivalWriter
-    catalog: Catalog
+    catalog: CatalogueWriter
     budgets: Budgets
     pages: PageStore
     content_reports: ContentReportWriter
@@ -157,7 +157,7 @@ class Settlement:
         candidates = tuple(candidate for candidate in visit.candidates if not covers(candidate[0].endpoint.url.host))
         return visit._replace(links=links, candidates=candidates)
 
-    def _read(self, visit: Visit, current: Current) -> tuple[Snapshot, KnownEndpoints]:
+    def _read(self, visit: Visit, current: Current) -> tuple[SettlementRows, KnownEndpoints]:
         """Read what the plan has to know, and the endpoints that the catalogue knows of the candidates."""
         connection, caps = self.database.connection, self.rules.arrivals.caps
         candidates = [
@@ -182,12 +182,12 @@ class Settlement:
                 endpoints.add(each.candidate)
         for each in candidates:
             each.endpoint_id, each.reason = endpoints.verdict(each.candidate.endpoint)
-        return Snapshot(current, urls, facts, link_keys, candidates), endpoints
+        return SettlementRows(current, urls, facts, link_keys, candidates), endpoints
 
     # ----------------------------------------------------------------------- writing
 
     def _write(
-        self, visit: Visit, snapshot: Snapshot, endpoints: KnownEndpoints, plan: SettlementPlan, queue: Queue
+        self, visit: Visit, snapshot: SettlementRows, endpoints: KnownEndpoints, plan: SettlementPlan, queue: Queue
     ) -> Feedback | None:
         """Write the plan, and the visit's part of the catalogue, the feedback log and the page store."""
         entry, current, connection = visit.lease.entry, snapshot.current, self.database.connection
@@ -359,7 +359,7 @@ def read_urls(connection: Connection, keys: Iterable[int]) -> dict[int, KnownUrl
 
 def read_facts(
     connection: Connection, caps: Caps, pages: Iterable[Url], probes: Iterable[Url], patterns: Collection[int] = ()
-) -> Facts:
+) -> AddressFacts:
     """Return the hosts, sites, queries and patterns that decide on new pages and probes, and the ids that are free, in
     one statement."""
     hosts, sites, queries = dict[str, None](), dict[str, None](), dict[int, None]()
@@ -370,7 +370,7 @@ def read_facts(
         if "?" in url.identity:
             queries[group_key(query_group(url))] = None
     hosts.update(dict.fromkeys(url.host for url in probes))
-    facts = Facts()
+    facts = AddressFacts()
     if not hosts:  # no unknown address arrives
         return facts
     lists = {"hosts": hosts, "sites": sites, "queries": queries, "patterns": dict.fromkeys(patterns)}
@@ -404,7 +404,7 @@ class Queued(NamedTuple):
 class ArrivalWriter:
     """Adds and improves URLs by plans; for settlements, and for what a person enqueues."""
 
-    def __init__(self, connection: Connection, catalog: Catalog, depths: Depths, rules: ArrivalRules) -> None:
+    def __init__(self, connection: Connection, catalog: CatalogueWriter, depths: Depths, rules: ArrivalRules) -> None:
         self._connection = connection
         self._catalog = catalog
         self._rules = rules
@@ -443,7 +443,7 @@ class ArrivalWriter:
             self._connection.write_many(sql.WRITE_URL, links)
         self.depths.move({url_id: (better.depth, better.rank) for url_id, better in improvements.items()}, queue)
 
-    def add_pages(self, links: Collection[RankedLink], rank: Rank, source: Source, queue: Queue) -> list[int]:
+    def add_pages(self, links: Collection[RankedLink], rank: Rank, source: LinkSource, queue: Queue) -> list[int]:
         """Add pages at depth 0, or improve known ones; return their ids in order."""
         plan = self.begin([ranked.link.url for ranked in links])
         ids = [plan.link(ranked, page_key(ranked.link.url.identity), 0, rank, source).id for ranked in links]

@@ -17,7 +17,7 @@ from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.read.sources import read_sources
 from geocrawl.store.catalogue.read.statistics import DEVIATIONS
 from geocrawl.store.catalogue.write.doubt import Suspicion, suspicion
-from geocrawl.store.database.connection import Connection, OpenSnapshot, Size
+from geocrawl.store.database.connection import Connection, DatabaseSize, OpenSnapshot
 from geocrawl.store.database.database import stored_fact, stored_strategy
 from geocrawl.store.database.life import Owner, is_alive
 from geocrawl.store.database.processes import (
@@ -139,7 +139,7 @@ class CatalogStatus:
     """Watches whose notices do not arrive, at most ten, those with the most failures first; keys are masked."""
     watched_files: tuple[tuple[int, str, bool], ...]
     """Number of a watch that writes a file, the file, and whether it was written before; at most a hundred."""
-    size: Size
+    size: DatabaseSize
     open_snapshot: OpenSnapshot | None
     """What keeps the database from cleaning up; None for nothing."""
     services: int

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from sqlalchemy import bindparam, select
 
-from geocrawl.store.catalogue.write.verdicts import Catalog
+from geocrawl.store.catalogue.write.verdicts import CatalogueWriter
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import upsert
 from geocrawl.store.database.database import Database
@@ -97,7 +97,7 @@ def _read_decisions(connection: Connection) -> tuple[Decision, ...]:
     return tuple(Decision((a, b), (c, d), bool(same), at) for a, b, c, d, same, at in rows)
 
 
-def carry_over(promises: Promises, database: Database, catalog: Catalog, frontier: SqlFrontier) -> CarriedOver:
+def carry_over(promises: Promises, database: Database, catalog: CatalogueWriter, frontier: SqlFrontier) -> CarriedOver:
     """Write promises into a database that nobody else uses, and remove what it holds of the hosts that opted out.
 
     `catalog` and `frontier` are that database's; addresses of released sites wait in its queue again. What the database
@@ -127,7 +127,7 @@ def _hold(site: QuarantinedOnce, database: Database, frontier: SqlFrontier) -> b
     return True
 
 
-def _decide(decision: Decision, database: Database, catalog: Catalog) -> bool:
+def _decide(decision: Decision, database: Database, catalog: CatalogueWriter) -> bool:
     """Store a decision about two endpoints if the database knows both; return whether it does."""
     ids = []
     for kind, key in (decision.one, decision.other):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TextIO
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.export.dcat import Page, write_jsonld, write_turtle
+from geocrawl.export.dcat import HydraPage, write_jsonld, write_turtle
 from geocrawl.export.iso import RECORDS, file_of, record_bytes
 from geocrawl.model.catalogue import Service
 from geocrawl.model.search import Selection
@@ -30,14 +30,14 @@ class MetadataFormat(NamedTuple):
     """A standard in which services are described."""
 
     media_type: str
-    write: Callable[[list[Service], str, Page | None], bytes]
+    write: Callable[[list[Service], str, HydraPage | None], bytes]
     """Returns services, for pages at this address; all of a search are one page of it."""
     media_type_of_many: str = ""
     """'' for the same."""
 
 
-def _dcat(write: Callable[[Iterable[Service], TextIO, str, Page | None], int]) -> Any:
-    def written(services: list[Service], base: str, page: Page | None) -> bytes:
+def _dcat(write: Callable[[Iterable[Service], TextIO, str, HydraPage | None], int]) -> Any:
+    def written(services: list[Service], base: str, page: HydraPage | None) -> bytes:
         stream = io.StringIO()
         write(services, stream, base, page)
         return stream.getvalue().encode("utf-8", "replace")
@@ -46,7 +46,7 @@ def _dcat(write: Callable[[Iterable[Service], TextIO, str, Page | None], int]) -
 
 
 def _iso(form: str) -> Any:
-    def written(services: list[Service], base: str, page: Page | None) -> bytes:
+    def written(services: list[Service], base: str, page: HydraPage | None) -> bytes:
         """Return one record, or an archive of those that a search finds."""
         if page is None:
             return record_bytes(form, services[0], base)
@@ -75,7 +75,7 @@ async def found(request: Request) -> Response:
     services = await services_of(request, numbers)
     place = f"{base_url(request)}{ITEMS}"
     following = f"{place}?{request.url.include_query_params(offset=criteria.offset + criteria.limit).query}"
-    page = Page(f"{place}?{request.url.query}", following if len(numbers) == criteria.limit else "")
+    page = HydraPage(f"{place}?{request.url.query}", following if len(numbers) == criteria.limit else "")
     return _written(request, form, services, page)
 
 
@@ -115,7 +115,7 @@ def fit(service: Service) -> Service:
     return replace(service, **texts | {"keywords": tuple(texts["keywords"])})
 
 
-def _written(request: Request, form: MetadataFormat, services: list[Service], page: Page | None) -> Response:
+def _written(request: Request, form: MetadataFormat, services: list[Service], page: HydraPage | None) -> Response:
     base = base_url(request)
     media_type = form.media_type_of_many if page and form.media_type_of_many else form.media_type
     return LazyResponse(lambda: form.write(services, base, page), 200, {}, media_type)

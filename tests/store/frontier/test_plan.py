@@ -10,15 +10,15 @@ from geocrawl.model import Entry, HostState, Lease, Purpose, Rank, RankedLink, R
 from geocrawl.store.database.keys import group_key, page_key
 from geocrawl.store.frontier.budgets import Caps, PatternCounts, page_pattern_key
 from geocrawl.store.frontier.plan import (
+    AddressFacts,
     ArrivalRules,
     CandidateArrival,
     Current,
-    Facts,
     KnownUrl,
-    Limits,
+    LinkLimits,
     SettlementPlan,
+    SettlementRows,
     SettlementRules,
-    Snapshot,
     candidate_key,
     candidate_pattern,
     is_admitted,
@@ -54,7 +54,7 @@ NOW = 1000.0
 def rules(
     *, by_depth: bool = False, max_depth: int = 5, caps: Caps | None = None, queries: int = 100
 ) -> SettlementRules:
-    limits = Limits(max_depth, queries, lambda host: 100)
+    limits = LinkLimits(max_depth, queries, lambda host: 100)
     return SettlementRules(ArrivalRules(limits, caps or Caps(0, 0, 0), by_depth), 3, RevisitWaits(100.0, 10.0, 1000.0))
 
 
@@ -70,15 +70,15 @@ def plan(
     done: Visit,
     *known: tuple[str, KnownUrl],
     current: Current = CURRENT,
-    facts: Facts | None = None,
+    facts: AddressFacts | None = None,
     candidates: tuple[CandidateArrival, ...] = (),
     by: SettlementRules | None = None,
 ) -> SettlementPlan:
     """Plan a visit; `known`: pages that stand in the frontier."""
-    snapshot = Snapshot(
+    snapshot = SettlementRows(
         current,
         {page_key(url(text).identity): each for text, each in known},
-        facts or Facts(url_ids=range(100, 200), host_ids=range(20, 30), hosts={"a.example": (1, 9)}),
+        facts or AddressFacts(url_ids=range(100, 200), host_ids=range(20, 30), hosts={"a.example": (1, 9)}),
         [page_key(ranked.link.url.identity) for ranked in done.links],
         candidates,
     )
@@ -202,14 +202,16 @@ def test_a_refused_link_is_recorded_and_not_counted_as_new() -> None:
 
 def test_queries_of_one_path_are_counted_from_what_was_seen_before() -> None:
     group = group_key(query_group(url("a.example/x?n=1")))
-    facts = Facts(range(100, 1_000), range(20, 1_000), {"a.example": (1, 9)}, queries={group: 5000})
+    facts = AddressFacts(range(100, 1_000), range(20, 1_000), {"a.example": (1, 9)}, queries={group: 5000})
     planned = plan(visit(*[link(f"a.example/x?n={n}") for n in range(20)]), facts=facts, by=rules(queries=1))
     assert planned.arrivals.queries == {group: 20}
     assert {new.reason for new in planned.arrivals.new_urls} == {"trap:queries"}
 
 
 def test_hosts_beyond_the_sites_cap_are_left_out_whatever_page_names_them() -> None:
-    facts = Facts(range(100, 1_000), range(20, 1_000), {"a.example": (1, 9)}, site_hosts={"big.example": 100_000})
+    facts = AddressFacts(
+        range(100, 1_000), range(20, 1_000), {"a.example": (1, 9)}, site_hosts={"big.example": 100_000}
+    )
     planned = plan(visit(link("n1.big.example/")), facts=facts, by=rules(caps=Caps(0, 0, 10)))
     assert [new.reason for new in planned.arrivals.new_urls] == ["trap:hosts"]
 
@@ -261,9 +263,9 @@ def test_a_weak_candidates_page_waits_until_its_probe_has_seen_a_page(reason: st
 def test_a_candidate_of_a_spent_pattern_is_admitted_only_when_it_is_known() -> None:
     found = arrival("a.example/wms")
     pattern = candidate_pattern(found.candidate)
-    spent = Facts(patterns={pattern: PatternCounts(10, 0, 0)})
+    spent = AddressFacts(patterns={pattern: PatternCounts(10, 0, 0)})
     assert not is_admitted(found, {}, spent, Caps(10, 0, 0))
-    assert is_admitted(found, {}, Facts(patterns={pattern: PatternCounts(10, 1, 0)}), Caps(10, 0, 0))
+    assert is_admitted(found, {}, AddressFacts(patterns={pattern: PatternCounts(10, 1, 0)}), Caps(10, 0, 0))
     assert is_admitted(found, {found.probe_key: KnownUrl(3, 1, Rank(1000), "waiting")}, spent, Caps(10, 0, 0))
 
 

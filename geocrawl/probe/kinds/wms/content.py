@@ -21,16 +21,15 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
-from geocrawl.model import ContentOutcome, Endpoint, Failure, Page, Picture, Purpose, Service, Url
+from geocrawl.model import ContentOutcome, DecodedImage, Endpoint, Failure, Page, Purpose, Service, Url
 from geocrawl.ports import Ask, ContentInterview
 from geocrawl.probe.answer import is_slow
 from geocrawl.probe.content import REFUSALS, Attempts, Exchange, Look, judge_image, negotiate, picture_of, refusal
 from geocrawl.probe.extents import image_size
 from geocrawl.probe.images import may_be_text, similarity
 from geocrawl.probe.interview import named_for
-from geocrawl.probe.kinds.wms.maps import Manner, Maps, Remedy, Target, choose, remedies
-from geocrawl.probe.previews import DEGREES, MERCATOR, LayerContext, View
-from geocrawl.probe.previews import Picture as PreviewPicture
+from geocrawl.probe.kinds.wms.maps import MapManner, Maps, Remedy, Target, choose, remedies
+from geocrawl.probe.previews import DEGREES, MERCATOR, LayerContext, Picture, View
 from geocrawl.urls import request_url, with_parameters
 
 _ALIKE = 0.98
@@ -95,7 +94,7 @@ def _look_closer(maps: Maps, tried: Exchange[Remedy]) -> _Looking:
 
 
 def _look_elsewhere(
-    maps: Maps, target: Target, manner: Manner
+    maps: Maps, target: Target, manner: MapManner
 ) -> Generator[Ask, Page | Failure, tuple[Look, Page | None] | None]:
     """Request other places of a layer that was blank as a whole, then the whole with swapped axes; None: all blank."""
     for place in target.elsewhere():
@@ -111,7 +110,9 @@ def _look_elsewhere(
     return None
 
 
-def _doubt(maps: Maps, target: Target, manner: Manner, picture: Picture) -> Generator[Ask, Page | Failure, Look | None]:
+def _doubt(
+    maps: Maps, target: Target, manner: MapManner, picture: DecodedImage
+) -> Generator[Ask, Page | Failure, Look | None]:
     """Return why an image that is not blank is not the requested map; None when it is."""
     detail = picture.line
     if may_be_text(picture):
@@ -129,11 +130,11 @@ def _doubt(maps: Maps, target: Target, manner: Manner, picture: Picture) -> Gene
     return None
 
 
-def _picture(answer: Page | Failure) -> Picture | None:
+def _picture(answer: Page | Failure) -> DecodedImage | None:
     if refusal(answer) is not None or isinstance(answer, Failure):
         return None
     picture = picture_of(answer)
-    return picture if isinstance(picture, Picture) else None
+    return picture if isinstance(picture, DecodedImage) else None
 
 
 # --------------------------------------------------------------------------- previews
@@ -144,7 +145,7 @@ _CODES = {DEGREES: ("EPSG:4326", "CRS:84"), MERCATOR: ("EPSG:3857", "EPSG:900913
 """The names that servers give a map's reference system."""
 
 
-def preview(context: LayerContext) -> PreviewPicture | None:
+def preview(context: LayerContext) -> Picture | None:
     """Show a layer as the content check asks for it, of the size that is wanted."""
     # Most servers transform into degrees, also where they state no reference system.
     stated = context.layer.crs or ("EPSG:4326",)
@@ -153,7 +154,7 @@ def preview(context: LayerContext) -> PreviewPicture | None:
         return None
     version = context.service.version or "1.1.1"
     map_ = _Map(replace(context, service=replace(context.service, version=version)), codes)
-    return PreviewPicture(tuple(codes), map_.url, map_.legend, map_.info if context.layer.queryable else None)
+    return Picture(tuple(codes), map_.url, map_.legend, map_.info if context.layer.queryable else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ class _Map:
             code = "EPSG:4326"
         maps = Maps(context.url, context.service)
         target = Target(context.layer.name, code, view.box, latitude_first=code == "EPSG:4326")
-        manner = Manner(context.url, maps.formats[0], swapped=ContentOutcome.AXIS_ORDER in context.checks)
+        manner = MapManner(context.url, maps.formats[0], swapped=ContentOutcome.AXIS_ORDER in context.checks)
         width, height = map(str, view.size)
         return with_parameters(maps.url(target, manner), {"WIDTH": width, "HEIGHT": height})
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import islice
 
 from geocrawl.model import Dimension, Failure, Layer, Page, Service, Url
-from geocrawl.probe.content import MAX_ADDRESS_CHARS, Subject, Value, exception_of, spread, value_of
+from geocrawl.probe.content import MAX_ADDRESS_CHARS, RefusedPart, Value, exception_of, spread, value_of
 from geocrawl.probe.extents import (
     MERCATOR_CODES,
     PIXEL_M,
@@ -46,7 +46,7 @@ class Style(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class MapManner:
     """How a service is asked for maps."""
 
     url: Url
@@ -75,22 +75,22 @@ class Maps:
         """Return the formats to ask for, the first choice first; PNG where none is offered that can be decoded."""
         return decodable(self.service.formats) or ("image/png",)
 
-    def first_manner(self) -> Manner:
+    def first_manner(self) -> MapManner:
         """Return the manner in which the first map is requested."""
-        return Manner(self.addresses[0], self.formats[0])
+        return MapManner(self.addresses[0], self.formats[0])
 
-    def url(self, target: Target, manner: Manner, *, version: str = "", swapped: bool | None = None) -> Url:
+    def url(self, target: Target, manner: MapManner, *, version: str = "", swapped: bool | None = None) -> Url:
         """Return the request for a target; `version`: another than the service's; `swapped`: other than `manner`'s."""
         is_swapped = manner.swapped if swapped is None else swapped
         parameters = _parameters(target, manner, version or self.service.version, swapped=is_swapped)
         return request_at(manner.url, self.endpoint, self.service, parameters)
 
-    def is_too_long(self, target: Target, manner: Manner) -> bool:
+    def is_too_long(self, target: Target, manner: MapManner) -> bool:
         """Return whether the layer's name makes an address longer than servers accept."""
         return len(self.url(target, manner).address) > MAX_ADDRESS_CHARS
 
 
-def _parameters(target: Target, manner: Manner, version: str, *, swapped: bool) -> Mapping[str, str]:
+def _parameters(target: Target, manner: MapManner, version: str, *, swapped: bool) -> Mapping[str, str]:
     width, height = image_size(target.sides)
     is_new, is_oldest = version.startswith("1.3"), version.startswith("1.0")
     west, south, east, north = target.sides
@@ -295,7 +295,7 @@ def _goal(least: float, greatest: float) -> float:
 # nothing may have any cause: the address, an optional parameter, the order of the axes, the reference system.
 
 
-Remedy = tuple[Target, Manner]
+Remedy = tuple[Target, MapManner]
 
 _NOT_THERE = frozenset({401, 403, 404, 405, 410})
 
@@ -307,24 +307,24 @@ def remedies(maps: Maps, targets: Sequence[Target], refused: Remedy, answer: Pag
         yield from _other_address(maps, refused)
         return
     exception = exception_of(answer)
-    subject = exception.subject if exception is not None else Subject.UNKNOWN
-    if subject is Subject.CRS:
+    subject = exception.subject if exception is not None else RefusedPart.UNKNOWN
+    if subject is RefusedPart.CRS:
         yield from _other_systems(targets, refused)
-    elif subject is Subject.FORMAT or (exception is None and answer.content_type.startswith("image/")):
+    elif subject is RefusedPart.FORMAT or (exception is None and answer.content_type.startswith("image/")):
         yield from ((target, replace(manner, format=name)) for name in maps.formats)
-    elif subject is Subject.STYLE:
+    elif subject is RefusedPart.STYLE:
         yield from _other_styles(refused)
-    elif subject is Subject.DIMENSION:
+    elif subject is RefusedPart.DIMENSION:
         yield from ((target, replace(manner, dimension=value)) for value in Value)
-    elif subject is Subject.OPTION:
+    elif subject is RefusedPart.OPTION:
         yield target, replace(manner, transparent=False)
-    elif subject is Subject.BOX:
+    elif subject is RefusedPart.BOX:
         yield from _other_axes(refused)
         yield from _other_systems(targets, refused)
     else:
         yield from _other_address(maps, refused)
         is_page = exception is None and 200 <= answer.status < 300
-        if subject is Subject.UNKNOWN and answer.status not in _NOT_THERE and not is_page:
+        if subject is RefusedPart.UNKNOWN and answer.status not in _NOT_THERE and not is_page:
             yield from _by_trial(targets, refused)
 
 

@@ -22,7 +22,7 @@ from geocrawl.formats.json import number_of
 from geocrawl.formats.xml import attribute, child, line_of, local_name, namespace_of, text_of, texts
 from geocrawl.model import Candidate, Deviation, Dimension, Kind, Layer, Service, Url
 from geocrawl.probe.extents import PIXEL_M, Bounds, axes_are_swapped, bounds_of, read_box
-from geocrawl.probe.interview import REFUSALS, Answer, Question, is_file
+from geocrawl.probe.interview import REFUSALS, ClassifiedAnswer, Question, is_file
 from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part, ServiceMetadata, version_of, with_layers
 from geocrawl.probe.ows.items import edges_of, read_wms_keywords
 from geocrawl.probe.stream import ItemSpec
@@ -218,7 +218,7 @@ class WmsProbe(OwsProbe):
         return (*questions[:-1], oldest, questions[-1])
 
 
-def _hints_at_oldest(answers: Sequence[Answer], candidate: Candidate) -> bool:
+def _hints_at_oldest(answers: Sequence[ClassifiedAnswer], candidate: Candidate) -> bool:
     texts = (candidate.evidence.link, *(answer.finding.detail for answer in answers))
     return any(_OLD.search(text) or _UNKNOWN_REQUEST.search(text) for text in texts)
 

@@ -24,7 +24,7 @@ from geocrawl.probe.content import (
     Attempts,
     Exchange,
     Look,
-    Subject,
+    RefusedPart,
     Trying,
     Value,
     exception_of,
@@ -42,8 +42,7 @@ from geocrawl.probe.levels import Grid, Limits, Matrix, MatrixSet, filled, fitti
 from geocrawl.probe.ows.addresses import by_origin, given_address, is_inner, request_at
 from geocrawl.probe.ows.items import read_extent
 from geocrawl.probe.ows.owslib_reader import read_operations
-from geocrawl.probe.previews import LayerContext, Levels, View, by_tiles, is_in
-from geocrawl.probe.previews import Tiles as PreviewTiles
+from geocrawl.probe.previews import LayerContext, Levels, Tiles, View, by_tiles, is_in
 from geocrawl.probe.stream import ItemSpec, read_items
 from geocrawl.urls import read_url, request_url
 
@@ -61,7 +60,7 @@ _USUAL_STYLE = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class TileManner:
     """How a layer's tiles are requested."""
 
     url: Url | None
@@ -72,7 +71,7 @@ class Manner:
 
 
 @dataclass(frozen=True, slots=True)
-class Tiles:
+class TileSource:
     """The parts of a service that are needed to request a tile."""
 
     endpoint: Url
@@ -82,11 +81,11 @@ class Tiles:
     layers: tuple[TileLayer, ...]
     sets: Mapping[str, MatrixSet]
 
-    def manners(self, layer: TileLayer) -> Iterator[Manner]:
+    def manners(self, layer: TileLayer) -> Iterator[TileManner]:
         """Yield the manners of requesting a layer's tiles, the first choice first, other hosts last."""
         yield from sorted(self._manners(layer), key=lambda manner: self._is_elsewhere(layer, manner))
 
-    def _is_elsewhere(self, layer: TileLayer, manner: Manner) -> bool:
+    def _is_elsewhere(self, layer: TileLayer, manner: TileManner) -> bool:
         if manner.url is not None:
             return manner.url.host != self.endpoint.host
         place = read_url(layer.templates[manner.format].partition("{")[0], self.endpoint)
@@ -95,13 +94,13 @@ class Tiles:
     def _may_be_asked(self, url: Url) -> bool:
         return is_inner(self.endpoint.host) or not is_inner(url.host)
 
-    def _manners(self, layer: TileLayer) -> Iterator[Manner]:
+    def _manners(self, layer: TileLayer) -> Iterator[TileManner]:
         for url in self.addresses:
             for name in formats_of(layer) if url is not None else requestable(layer.templates):
-                yield Manner(url, name, layer.styles[0] if layer.styles else "")
+                yield TileManner(url, name, layer.styles[0] if layer.styles else "")
                 break
 
-    def url(self, layer: TileLayer, tile: Tile, manner: Manner) -> Url | None:
+    def url(self, layer: TileLayer, tile: Tile, manner: TileManner) -> Url | None:
         """Return a tile's address; None without one, and for one that is too long or within an intranet."""
         if manner.url is None:
             url = read_url(_template_filled(layer.templates[manner.format], layer, tile, manner), self.endpoint)
@@ -132,7 +131,7 @@ def _is_short(url: Url) -> bool:
     return len(url.address) <= MAX_ADDRESS_CHARS
 
 
-def _parameters(layer: TileLayer, tile: Tile, manner: Manner) -> dict[str, str]:
+def _parameters(layer: TileLayer, tile: Tile, manner: TileManner) -> dict[str, str]:
     return {
         "SERVICE": "WMTS",
         "REQUEST": "GetTile",
@@ -148,7 +147,7 @@ def _parameters(layer: TileLayer, tile: Tile, manner: Manner) -> dict[str, str]:
     }
 
 
-def _template_filled(template: str, layer: TileLayer, tile: Tile, manner: Manner) -> str:
+def _template_filled(template: str, layer: TileLayer, tile: Tile, manner: TileManner) -> str:
     """Return a template with its variables (10.2.1) replaced."""
     values = {
         "layer": layer.name,
@@ -162,16 +161,16 @@ def _template_filled(template: str, layer: TileLayer, tile: Tile, manner: Manner
     return filled(template, values)
 
 
-_Request = tuple["Tile", Manner]
+_Request = tuple["Tile", TileManner]
 
 
 @dataclass(slots=True)
 class _Layer:
     """The requests for tiles of one layer (`content.Variants`)."""
 
-    tiles: Tiles
+    tiles: TileSource
     layer: TileLayer
-    manner: Manner
+    manner: TileManner
     """The manner in which a tile came last."""
     remedies: int
     """Most other manners in which a tile is requested."""
@@ -188,12 +187,12 @@ class _Layer:
         """Yield other manners of requesting a tile: what an exception names is changed, else the way."""
         (tile, manner), answer, layer = refused.variant, refused.answer, self.layer
         exception = exception_of(answer) if isinstance(answer, Page) else None
-        subject = exception.subject if exception is not None else Subject.UNKNOWN
-        if subject is Subject.FORMAT and manner.url is not None:
+        subject = exception.subject if exception is not None else RefusedPart.UNKNOWN
+        if subject is RefusedPart.FORMAT and manner.url is not None:
             yield from ((tile, replace(manner, format=name)) for name in formats_of(layer))
-        elif subject is Subject.STYLE:
+        elif subject is RefusedPart.STYLE:
             yield from ((tile, replace(manner, style=style)) for style in (*layer.styles, _USUAL_STYLE))
-        elif subject is Subject.DIMENSION:
+        elif subject is RefusedPart.DIMENSION:
             yield from ((tile, replace(manner, dimension=value)) for value in Value)
         yield from ((tile, other) for other in self.tiles.manners(layer) if other.url != manner.url)
 
@@ -229,7 +228,7 @@ def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInt
     return attempts.report(endpoint)
 
 
-def _tiles_of(endpoint: Url, service: Service) -> Generator[Ask, Page | Failure, Tiles | None]:
+def _tiles_of(endpoint: Url, service: Service) -> Generator[Ask, Page | Failure, TileSource | None]:
     """Request the capabilities by KVP, then as a document; return None when neither has layers."""
     query = {"SERVICE": "WMTS", "REQUEST": "GetCapabilities", "VERSION": "1.0.0"}
     by_kvp = None if is_file(endpoint) else request_url(endpoint, named_for(service, query))
@@ -244,11 +243,11 @@ def _tiles_of(endpoint: Url, service: Service) -> Generator[Ask, Page | Failure,
         root = read.reading.root
         if read.items and root is not None:
             addresses = addresses_of(root, endpoint, by_kvp=url is by_kvp)
-            return Tiles(endpoint, addresses, service, read.items, dict(read_sets(root)))
+            return TileSource(endpoint, addresses, service, read.items, dict(read_sets(root)))
     return None
 
 
-def _try(tiles: Tiles, layer: TileLayer, attempts: Attempts) -> Generator[Ask, Page | Failure, None]:
+def _try(tiles: TileSource, layer: TileLayer, attempts: Attempts) -> Generator[Ask, Page | Failure, None]:
     """Request tiles of one layer: another one if the first has no content, of the first layer also a third."""
     most, remedies = (_TILES_LATER, 0) if attempts.made else (_TILES_FIRST, _REMEDIES)
     chosen = list(choose_tiles(layer, tiles.sets))[:most]
@@ -274,7 +273,7 @@ def _levels(context: LayerContext, view: View) -> Levels:
     return _levels_of(layer, sets, name, lambda tile: tiles.url(layer, tile, manner)) if name is not None else ()
 
 
-def preview(context: LayerContext) -> PreviewTiles | None:
+def preview(context: LayerContext) -> Tiles | None:
     """Show a layer by its tiles."""
     return by_tiles(context, _levels)
 

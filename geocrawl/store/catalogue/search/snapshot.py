@@ -36,7 +36,7 @@ _MOST_TEXTS = 64
 """Most texts of providers whose services are remembered; each takes a byte a service."""
 
 
-class Names:
+class SharedTexts:
     """Texts that many services share, by number."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Snapshot:
         self.count = 0
         """Positions in use, those of deleted services included."""
         self.columns: dict[str, NDArray[Any]] = {name: np.zeros(_FIRST_ROOM, dtype) for name, dtype in _COLUMNS.items()}
-        self.names = {name: Names() for name in _NAMED if name not in ("title", "health", "level")}
+        self.names = {name: SharedTexts() for name in _NAMED if name not in ("title", "health", "level")}
         self.titles: list[str] = []
         self.items: dict[int, tuple[str, ...]] = {}
         self.lists_by_item: dict[str, list[int]] = {}

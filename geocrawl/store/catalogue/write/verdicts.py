@@ -112,7 +112,7 @@ class _Stored(NamedTuple):
 
 
 class KnownEndpoints:
-    """The stored endpoints among those of some candidates, and the ids of new ones, which `Catalog.note` adds."""
+    """The stored endpoints among those of some candidates, and the ids of new ones that `CatalogueWriter.note` adds."""
 
     def __init__(self, stored: dict[_Name, _Stored], highest: int) -> None:
         self.stored = stored
@@ -135,7 +135,7 @@ class KnownEndpoints:
         return (self.new[name][0] if name in self.new else 0), ""
 
 
-class Catalog:
+class CatalogueWriter:
     """The catalogue of one database. Methods that write, except `decide`, run inside the caller's transaction."""
 
     def __init__(self, database: Database) -> None:

@@ -30,9 +30,9 @@ from geocrawl.store.database.connection import (
     NO_VALUES,
     SNAPSHOT_S,
     Connection,
+    DatabaseSize,
     OpenSnapshot,
     Rows,
-    Size,
     Statement,
     Values,
 )
@@ -241,10 +241,10 @@ class PostgresConnection(Connection):
         self.execute("SELECT count(*) FROM alembic_version")
         return False
 
-    def size(self) -> Size:
+    def size(self) -> DatabaseSize:
         """Return the size of the database on the server's disk; PostgreSQL does not count what is free in it."""
         taken = int(self.execute("SELECT pg_database_size(current_database())").fetchone()[0])
-        return Size(taken, taken)
+        return DatabaseSize(taken, taken)
 
     def open_snapshot(self, older_than_s: float = SNAPSHOT_S) -> OpenSnapshot | None:
         """Return the session that keeps the server from removing old versions of rows, the oldest one."""

@@ -18,9 +18,9 @@ from geocrawl.store.database.connection import (
     NO_VALUES,
     SNAPSHOT_S,
     Connection,
+    DatabaseSize,
     OpenSnapshot,
     Rows,
-    Size,
     Statement,
     Values,
 )
@@ -225,12 +225,12 @@ class SqliteConnection(Connection):
             raise damage(self.file, "; ".join(problems))
         return True
 
-    def size(self) -> Size:
+    def size(self) -> DatabaseSize:
         """Return the database's size by SQLite's own count, without the write-ahead log (see `open_snapshot`)."""
         page, pages, free = (
             int(self.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_size", "page_count", "freelist_count")
         )
-        return Size(page * pages, page * (pages - free))
+        return DatabaseSize(page * pages, page * (pages - free))
 
     def open_snapshot(self, older_than_s: float = SNAPSHOT_S) -> OpenSnapshot | None:
         """Return how long the write-ahead log is when a reader keeps it from beginning again: when it is twice as long
