@@ -16,7 +16,7 @@ from threading import Thread
 import pytest
 
 from geocrawl import Catalog
-from geocrawl.demo.ows_documents import Described, capabilities
+from geocrawl.demo.ows_documents import CapabilitiesContents, capabilities
 from geocrawl.errors import DatabaseFault, NothingFound, UsageError
 from geocrawl.filters import Filters, QueryError
 from tests.store.catalogue.test_services import DEAD, PACIFIC, ROADS
@@ -27,7 +27,7 @@ from tests.support.world import World, candidate, verdict
 EXAMPLES = re.findall(r"^```python\n(.+?)^```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.M | re.S)
 
 
-ROADS_OF_THE_SERVER = Described(
+ROADS_OF_THE_SERVER = CapabilitiesContents(
     "Roads", "", (), "Survey", "http://127.0.0.1/wms", (("roads", "Roads"),), (5.0, 45.0, 10.0, 50.0)
 )
 

@@ -11,7 +11,7 @@ from geocrawl.demo import rest_documents as rest
 from geocrawl.demo.maps import draw_map, place_of
 from geocrawl.demo.ows_documents import (
     Box,
-    Described,
+    CapabilitiesContents,
     coverage,
     exception,
     feature,
@@ -47,9 +47,9 @@ class KindService:
     items: str
     """Titles of its layers, types, coverages …, parted by semicolons."""
 
-    def described(self, office: Office) -> Described:
+    def described(self, office: Office) -> CapabilitiesContents:
         """Return what its documents say."""
-        return Described(
+        return CapabilitiesContents(
             title=self.title,
             abstract=self.abstract,
             keywords=tuple(self.keywords.split("; ")),
@@ -281,7 +281,7 @@ def answer_of(service: KindService, office: Office, below: str, query: str) -> D
     return DemoAnswer(200, "application/json", rest.as_json(document))
 
 
-def _by_query(service: KindService, described: Described, parameters: Mapping[str, str]) -> str | None:
+def _by_query(service: KindService, described: CapabilitiesContents, parameters: Mapping[str, str]) -> str | None:
     request = parameters.get("request", "").lower()
     if request == "getcapabilities":
         return tile_sets(described) if service.kind == "wmsc" else ows_document(service.kind, described)

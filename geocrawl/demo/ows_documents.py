@@ -12,7 +12,7 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class CapabilitiesContents:
     """The contents of a capabilities document."""
 
     title: str
@@ -58,7 +58,7 @@ _EXCEPTION_130 = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def capabilities(described: Described, version: str, *, encoding: str = "UTF-8") -> str:
+def capabilities(described: CapabilitiesContents, version: str, *, encoding: str = "UTF-8") -> str:
     """Return the document of version 1.1.1 or 1.3.0 as text; `encoding` is declared in its first line."""
     new = version == "1.3.0"
     online = _ONLINE.format(address=quoteattr(described.address))
@@ -87,7 +87,7 @@ def capabilities(described: Described, version: str, *, encoding: str = "UTF-8")
     )
 
 
-def _layers(described: Described, *, new: bool) -> str:
+def _layers(described: CapabilitiesContents, *, new: bool) -> str:
     """Return a group with the reference systems and the box, and the layers in it."""
     system = "CRS" if new else "SRS"
     systems = (*described.systems, "CRS:84") if new else described.systems
@@ -101,7 +101,7 @@ def _layers(described: Described, *, new: bool) -> str:
     return f"  <Layer>{head}\n{children}\n  </Layer>\n"
 
 
-def tile_sets(described: Described) -> str:
+def tile_sets(described: CapabilitiesContents) -> str:
     """Return capabilities of WMS 1.1.1 with tile sets (WMS Tiling Client Recommendation)."""
     west, south, east, north = described.box
     sets = "".join(
@@ -178,7 +178,7 @@ _SCALE = 559082264.0287178
 LEVELS = 13
 
 
-def ows_document(kind: str, described: Described) -> str:
+def ows_document(kind: str, described: CapabilitiesContents) -> str:
     """Return the capabilities of a service of a kind."""
     version, root, ows, namespaces, service, operations, contents = _FORMS[kind]
     return _DOCUMENT.format(
@@ -203,7 +203,7 @@ def _operation(name: str, address: str) -> str:
     return f'<ows:Operation name="{name}">{get}</ows:Operation>'
 
 
-def _items(described: Described) -> Iterator[tuple[str, str, str]]:
+def _items(described: CapabilitiesContents) -> Iterator[tuple[str, str, str]]:
     """Yield name, title and box (OGC 06-121r9, 10.2) of each item."""
     for number, (name, title) in enumerate(described.layers):
         west, south, east, north = shrunk(described.box, number)
@@ -211,11 +211,11 @@ def _items(described: Described) -> Iterator[tuple[str, str, str]]:
         yield escape(name), escape(title), f"<ows:WGS84BoundingBox>{corners}</ows:WGS84BoundingBox>"
 
 
-def _systems(described: Described) -> Iterable[str]:
+def _systems(described: CapabilitiesContents) -> Iterable[str]:
     return ("urn:ogc:def:crs:" + system.replace(":", "::") for system in described.systems)
 
 
-def _feature_types(described: Described) -> str:
+def _feature_types(described: CapabilitiesContents) -> str:
     first, *others = _systems(described)
     systems = f"<DefaultCRS>{first}</DefaultCRS>" + "".join(f"<OtherCRS>{other}</OtherCRS>" for other in others)
     types = (
@@ -225,7 +225,7 @@ def _feature_types(described: Described) -> str:
     return f"<FeatureTypeList>{''.join(types)}</FeatureTypeList>"
 
 
-def _tile_layers(described: Described) -> str:
+def _tile_layers(described: CapabilitiesContents) -> str:
     layers = (
         f"<Layer><ows:Title>{title}</ows:Title>{box}<ows:Identifier>{name}</ows:Identifier>"
         '<Style isDefault="true"><ows:Identifier>default</ows:Identifier></Style><Format>image/png</Format>'
@@ -239,7 +239,7 @@ def _tile_layers(described: Described) -> str:
     )
 
 
-def _coverages(described: Described) -> str:
+def _coverages(described: CapabilitiesContents) -> str:
     coverages = (
         f"<CoverageSummary><ows:Title>{title}</ows:Title>{box}<CoverageId>{name}</CoverageId>"
         "<CoverageSubtype>RectifiedGridCoverage</CoverageSubtype></CoverageSummary>"
@@ -253,7 +253,7 @@ def _coverages(described: Described) -> str:
     return f"<ServiceMetadata>{formats}{extension}</ServiceMetadata><Contents>{''.join(coverages)}</Contents>"
 
 
-def _filters(_: Described) -> str:
+def _filters(_: CapabilitiesContents) -> str:
     return (
         "<ogc:Filter_Capabilities><ogc:Spatial_Capabilities><ogc:GeometryOperands><ogc:GeometryOperand>gml:Envelope"
         '</ogc:GeometryOperand></ogc:GeometryOperands><ogc:SpatialOperators><ogc:SpatialOperator name="BBOX"/>'
@@ -262,7 +262,7 @@ def _filters(_: Described) -> str:
     )
 
 
-def _processes(described: Described) -> str:
+def _processes(described: CapabilitiesContents) -> str:
     processes = (
         f'<wps:Process wps:processVersion="1.0"><ows:Identifier>{name}</ows:Identifier><ows:Title>{title}</ows:Title>'
         "</wps:Process>"
@@ -271,18 +271,18 @@ def _processes(described: Described) -> str:
     return f"<wps:ProcessOfferings>{''.join(processes)}</wps:ProcessOfferings>"
 
 
-def _observations(described: Described) -> str:
+def _observations(described: CapabilitiesContents) -> str:
     return (
         f"<sos:contents><sos:Contents>{''.join(_offerings(described, 'sos:Observation'))}</sos:Contents></sos:contents>"
     )
 
 
-def _sensors(described: Described) -> str:
+def _sensors(described: CapabilitiesContents) -> str:
     offerings = "".join(_offerings(described, "sps:Sensor"))
     return f"<sps:contents><sps:SPSContents>{offerings}</sps:SPSContents></sps:contents>"
 
 
-def _offerings(described: Described, form: str) -> Iterator[str]:
+def _offerings(described: CapabilitiesContents, form: str) -> Iterator[str]:
     """Yield the offerings of SOS 2.0 (OGC 12-006, 7.1) and SPS 2.0, whose envelopes have latitude first."""
     for number, (name, title) in enumerate(described.layers):
         west, south, east, north = shrunk(described.box, number)
@@ -301,7 +301,7 @@ _SWES = (
     'xmlns:sos="http://www.opengis.net/sos/2.0" xmlns:sps="http://www.opengis.net/sps/2.0" '
     'xmlns:swes="http://www.opengis.net/swes/2.0" xmlns:gml="http://www.opengis.net/gml/3.2"'
 )
-_FORMS: Mapping[str, tuple[str, str, str, str, str, str, Callable[[Described], str]]] = {
+_FORMS: Mapping[str, tuple[str, str, str, str, str, str, Callable[[CapabilitiesContents], str]]] = {
     "wfs": (
         "2.0.0",
         "WFS_Capabilities",
@@ -353,7 +353,7 @@ _FORMS: Mapping[str, tuple[str, str, str, str, str, str, Callable[[Described], s
 """Kind → version, root, namespace of OWS Common, other namespaces, service type, operations, maker of the contents."""
 
 
-def feature(described: Described, name: str) -> str:
+def feature(described: CapabilitiesContents, name: str) -> str:
     """Return a collection of WFS 2.0 with one feature, a point in the middle of the extent."""
     west, south, east, north = described.box
     point = f"{round((south + north) / 2, 4)} {round((west + east) / 2, 4)}"
@@ -367,7 +367,7 @@ def feature(described: Described, name: str) -> str:
     )
 
 
-def coverage(described: Described, name: str) -> str | None:
+def coverage(described: CapabilitiesContents, name: str) -> str | None:
     """Return the description of a coverage of WCS 2.0 (OGC 09-110r4, 8.3); None for one that the service has not."""
     number = next((number for number, (known, _) in enumerate(described.layers) if known == name), None)
     if number is None:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
-from geocrawl.demo.ows_documents import Box, Described, shrunk
+from geocrawl.demo.ows_documents import Box, CapabilitiesContents, shrunk
 
 HALF_M = math.pi * 6_378_137.0
 """Half the width of the earth in Web Mercator, in metres."""
@@ -15,7 +15,7 @@ _LEVELS = 13
 _CRS84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84"
 
 
-def tms_document(described: Described, below: str) -> str | None:
+def tms_document(described: CapabilitiesContents, below: str) -> str | None:
     """Return the list of maps, or the document of the map that `below` names (OSGeo TMS 1.0.0); None for others."""
     base = described.address.rstrip("/")
     if not below:
@@ -53,7 +53,7 @@ def _mercator(box: Box) -> Box:
     return round(west / 180 * HALF_M, 2), y(south), round(east / 180 * HALF_M, 2), y(north)
 
 
-def tilejson_document(described: Described, _: str) -> object:
+def tilejson_document(described: CapabilitiesContents, _: str) -> object:
     """Return a TileJSON 3.0 of vector tiles."""
     return {
         "tilejson": "3.0.0",
@@ -68,7 +68,7 @@ def tilejson_document(described: Described, _: str) -> object:
     }
 
 
-def vector_tile(described: Described) -> bytes:
+def vector_tile(described: CapabilitiesContents) -> bytes:
     """Return a tile with a point in each layer (Mapbox Vector Tile Specification 2.1, 4)."""
     return b"".join(_field(3, _layer(name)) for name, _ in described.layers)
 
@@ -83,7 +83,7 @@ def _field(number: int, value: bytes) -> bytes:
     return bytes((number << 3 | 2, len(value))) + value
 
 
-def arcgis_document(described: Described, below: str) -> object | None:
+def arcgis_document(described: CapabilitiesContents, below: str) -> object | None:
     """Return the resource of a MapServer; None for its other resources."""
     if below:
         return None
@@ -109,7 +109,7 @@ def arcgis_document(described: Described, below: str) -> object | None:
     }
 
 
-def ogcapi_document(described: Described, below: str) -> object | None:
+def ogcapi_document(described: CapabilitiesContents, below: str) -> object | None:
     """Return a resource of OGC API - Features (OGC 17-069r4): landing page, conformance, collections, items."""
     base = described.address.rstrip("/")
     collections = [_collection(described, number, base) for number in range(len(described.layers))]
@@ -129,7 +129,7 @@ def ogcapi_document(described: Described, below: str) -> object | None:
     return found if found is None or not items else _features(described)
 
 
-def _about(described: Described) -> dict[str, object]:
+def _about(described: CapabilitiesContents) -> dict[str, object]:
     return {
         "title": described.title,
         "description": described.abstract,
@@ -139,7 +139,7 @@ def _about(described: Described) -> dict[str, object]:
     }
 
 
-def _collection(described: Described, number: int, base: str) -> dict[str, object]:
+def _collection(described: CapabilitiesContents, number: int, base: str) -> dict[str, object]:
     name, title = described.layers[number]
     codes = (system.partition(":")[2] for system in described.systems)
     return {
@@ -155,14 +155,14 @@ def _collection(described: Described, number: int, base: str) -> dict[str, objec
     }
 
 
-def _features(described: Described, **more: object) -> object:
+def _features(described: CapabilitiesContents, **more: object) -> object:
     west, south, east, north = described.box
     point = {"type": "Point", "coordinates": [round((west + east) / 2, 4), round((south + north) / 2, 4)]}
     feature = {"type": "Feature", "id": "1", "geometry": point, "properties": {"name": described.title}, **more}
     return {"type": "FeatureCollection", "features": [feature], "numberMatched": 1, "numberReturned": 1, "links": []}
 
 
-def stac_document(described: Described, below: str) -> object | None:
+def stac_document(described: CapabilitiesContents, below: str) -> object | None:
     """Return a resource of a STAC API 1.0: landing page, collections, search."""
     base = described.address.rstrip("/")
     if not below:
@@ -184,7 +184,7 @@ def stac_document(described: Described, below: str) -> object | None:
     return _features(described, **item) if below == "search" else None
 
 
-def _stac_collection(described: Described, number: int, base: str) -> dict[str, object]:
+def _stac_collection(described: CapabilitiesContents, number: int, base: str) -> dict[str, object]:
     name, title = described.layers[number]
     times = [["2016-01-01T00:00:00Z", None]]
     return {
@@ -204,7 +204,7 @@ def _links(base: str, paths: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"rel": rel, "type": "application/json", "href": base + path} for rel, path in paths.items()]
 
 
-def sensorthings_document(described: Described, below: str) -> object | None:
+def sensorthings_document(described: CapabilitiesContents, below: str) -> object | None:
     """Return a resource of SensorThings 1.1 (OGC 18-088): the entity sets, or the data streams."""
     base = described.address.rstrip("/")
     if not below:
@@ -219,7 +219,7 @@ def sensorthings_document(described: Described, below: str) -> object | None:
     return None
 
 
-BY_PATH: Mapping[str, Callable[[Described, str], object | None]] = {
+BY_PATH: Mapping[str, Callable[[CapabilitiesContents, str], object | None]] = {
     "tms": tms_document,
     "tilejson": tilejson_document,
     "arcgis": arcgis_document,

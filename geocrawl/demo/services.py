@@ -13,7 +13,7 @@ from functools import cache
 from urllib.parse import parse_qsl, urlsplit
 
 from geocrawl.demo.maps import draw_legend, draw_map, place_of
-from geocrawl.demo.ows_documents import Box, Described, capabilities, exception, feature, ows_document
+from geocrawl.demo.ows_documents import Box, CapabilitiesContents, capabilities, exception, feature, ows_document
 
 
 class Behaviour(StrEnum):
@@ -242,8 +242,8 @@ def _features(service: DemoService, query_values: Mapping[str, str]) -> str:
     return ows_document("wfs", _described(service))
 
 
-def _described(service: DemoService) -> Described:
-    return Described(
+def _described(service: DemoService) -> CapabilitiesContents:
+    return CapabilitiesContents(
         title=service.title,
         abstract=f"{service.title}. {service.provider}.",
         keywords=service.keywords,

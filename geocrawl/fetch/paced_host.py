@@ -115,14 +115,14 @@ class Parts:
         return "forgotten" if await self.politeness.covers(url.host) else self.rules.reason(url)
 
 
-class Unleased:
+class UnleasedHost:
     """A host that nobody else requests (`ports.HeldHost`)."""
 
     async def extend(self, until: float) -> None:
         """Do nothing: there is no lease that could end."""
 
 
-UNLEASED = Unleased()
+UNLEASED = UnleasedHost()
 
 
 class PacedHost:

@@ -91,7 +91,7 @@ def read_items(
     `cut`: the body was longer and ends at a limit (`Page.cut`). A body of more than `above` bytes is streamed.
     """
     if len(body) > above or cut:
-        return _Streamed(body, content_type, spec, cut=cut).read()
+        return _StreamReader(body, content_type, spec, cut=cut).read()
     reading = read_xml(body, content_type)
     collector = _Collector(spec)
     if reading.root is not None:
@@ -202,7 +202,7 @@ class _Source:
         return piece
 
 
-class _Streamed(Generic[T]):
+class _StreamReader(Generic[T]):
     """Reads one long document."""
 
     def __init__(self, body: bytes, content_type: str, spec: ItemSpec[T], *, cut: bool) -> None:

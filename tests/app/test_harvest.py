@@ -15,7 +15,7 @@ from geocrawl.app.harvest import find_start, run_harvest
 from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.crawler.refusals import records_bound
 from geocrawl.crawler.report import HARVEST_COLUMNS, HarvestReport, ListCounts
-from geocrawl.demo.ows_documents import Described, capabilities, ows_document
+from geocrawl.demo.ows_documents import CapabilitiesContents, capabilities, ows_document
 from geocrawl.detect import Detector
 from geocrawl.probe.registry import declarations
 from geocrawl.settings import Settings
@@ -28,7 +28,7 @@ from tests.support.pages import url
 
 CKAN = "https://data.gov.au/data/api/3/action/package_search"
 PLACE = "data.gov.au/geoserver/murray-darling-basin-water-resource-plan-areas-surface-water"
-BASIN = Described(
+BASIN = CapabilitiesContents(
     "Basin", "Areas", ("water",), "MDBA", f"https://{PLACE}/wms", (("a", "Areas"),), (138.5, -37.6, 152.4, -24.5)
 )
 SETTINGS = Settings(delay_s=0.0, maps=False, siblings=0, strategy="bfs")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from geocrawl.demo.maps import draw_map
-from geocrawl.demo.ows_documents import Described, capabilities
+from geocrawl.demo.ows_documents import CapabilitiesContents, capabilities
 from tests.support import forked
 from tests.support.http_server import answer
 from tests.support.tls_zoo import ANIMALS, housed, make_zoo
@@ -74,7 +74,7 @@ def _wms(target: str) -> bytes | None:
         return None
     if "getmap" in target.lower():
         return _MAP
-    described = Described(
+    described = CapabilitiesContents(
         "Roads", "", (), "Road Office", "http://x.example/wms", (("roads", "Roads"),), (5, 45, 15, 55)
     )
     return answer(capabilities(described, "1.3.0").encode(), content_type="text/xml")

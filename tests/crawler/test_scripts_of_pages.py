@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geocrawl.lab.contest.run import Crawled, replay
+from geocrawl.lab.contest.run import FinishedCrawl, replay
 from geocrawl.lab.recorded_worlds.replay import Response, error_page
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
@@ -35,7 +35,7 @@ class SmallWeb:
         return error_page(404)
 
 
-def crawl(**settings: int) -> Crawled:
+def crawl(**settings: int) -> FinishedCrawl:
     seed = read_url("http://www.example.org/")
     assert seed is not None
     fixed = {"max_depth": 0, "delay_s": 0.0, "workers": 1, "siblings": 0, "maps": False, "max_attempts": 1}

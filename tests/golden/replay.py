@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 from geocrawl.demo import DemoWeb
-from geocrawl.lab.contest.run import Crawled, Job, read_seeds, replay, settings_for
+from geocrawl.lab.contest.run import FinishedCrawl, Job, read_seeds, replay, settings_for
 from geocrawl.lab.recorded_worlds.replay import Response, WorldWeb
 from geocrawl.lab.recorded_worlds.world import World
 
@@ -47,7 +47,7 @@ class _DemoWeb:
         return Response(answer.status, headers, answer.body, self._web.requests[-1].kind)
 
 
-def _lines(crawled: Crawled) -> list[str]:
+def _lines(crawled: FinishedCrawl) -> list[str]:
     """Return a line for each request, and one that says why the crawl ended.
 
     A page is its address alone; of a service's requests the operation is told. Statuses other than 200 are told.

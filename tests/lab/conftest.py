@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from geocrawl.lab.contest.run import Crawled, Job, read_seeds, replay, settings_for
+from geocrawl.lab.contest.run import FinishedCrawl, Job, read_seeds, replay, settings_for
 from geocrawl.lab.recorded_worlds.replay import WorldWeb
 from geocrawl.lab.recorded_worlds.world import World
 from tests.lab.small_world import write_world
@@ -27,7 +27,7 @@ class Recorded:
     """A recorded world, a crawl of its beginning, and the tools that belong to it."""
 
     world: World
-    crawled: Crawled
+    crawled: FinishedCrawl
     server: ModuleType
     scorer: ModuleType
     budget: int

@@ -12,7 +12,7 @@ from geocrawl.model import Kind, Service
 from geocrawl.settings import Settings
 from geocrawl.store.database.constructs import is_host_or_subdomain
 from geocrawl.store.database.core import compiler
-from geocrawl.store.upkeep.forget import Removed, forget
+from geocrawl.store.upkeep.forget import RemovalCounts, forget
 from geocrawl.urls import is_within_domains
 from tests.support.invariants import check_invariants
 from tests.support.world import World, candidate, link, verdict
@@ -39,7 +39,7 @@ def test_forgetting_a_host_leaves_endpoints_of_hosts_with_names_alike(world: Wor
     while probed and (lease := world.frontier.lease(pages=False)):
         world.settle(lease, verdict=verdict(service=Service(Kind.WMS, "1.3.0", lease.entry.url.host)))
     services = 2 if probed else 0
-    assert forget(world.database, HOST, "", 5.0) == Removed(pages=0, endpoints=2, services=services)
+    assert forget(world.database, HOST, "", 5.0) == RemovalCounts(pages=0, endpoints=2, services=services)
     assert endpoints(world) == sorted(ALIKE)
     check_invariants(world.database.connection)
     while lease := world.frontier.lease():

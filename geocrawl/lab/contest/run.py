@@ -60,7 +60,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Crawled:
+class FinishedCrawl:
     """The report, access log and catalogue of a crawl that has ended."""
 
     log: Sequence[Request]
@@ -166,7 +166,7 @@ def run(job: Job) -> CrawlResult:
     )
 
 
-def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
+def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> FinishedCrawl:
     """Crawl a closed web from `seeds` in virtual time.
 
     Raises UsageError for an unknown strategy or setting and when no seed answers, EnvironmentFault when there is no
@@ -183,7 +183,9 @@ def replay(web: Web, seeds: Sequence[Url], settings: Settings) -> Crawled:
         if report.no_seed_answered:
             raise UsageError(f"none of the seeds answered: {', '.join(seed.address for seed in seeds)[:200]}")
         summary = report.summary
-        return Crawled(transport.log, valid_endpoints(database), summary.stopped, cpu_s, round(summary.seconds, 1))
+        return FinishedCrawl(
+            transport.log, valid_endpoints(database), summary.stopped, cpu_s, round(summary.seconds, 1)
+        )
 
 
 def valid_endpoints(database: DatabaseUrl) -> list[tuple[str, str]]:

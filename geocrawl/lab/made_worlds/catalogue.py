@@ -7,7 +7,7 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from geocrawl.lab.made_worlds import traps
-from geocrawl.lab.made_worlds.parts import Anchor, Answer, Listing, Page, Prose, Service, Site
+from geocrawl.lab.made_worlds.parts import Anchor, Listing, OtherAnswer, Page, Prose, Service, Site
 from geocrawl.lab.made_worlds.planner import Planner, link
 
 _ALONE = ("sitemap", "csw-record")
@@ -66,7 +66,7 @@ def _feed(planner: Planner, site: Site, pages: Sequence[Page]) -> Anchor:
     body = f'<?xml version="1.0"?>\n<rss version="2.0"><channel>{head}\n{items}</channel></rss>\n'
     address = site.at(planner.rng.choice(("/feed", "/rss.xml", "/news/atom")))
     targets = tuple(page.address for page in pages)
-    planner.web.add(Answer(address, "application/rss+xml", body, targets=targets, is_map=True))
+    planner.web.add(OtherAnswer(address, "application/rss+xml", body, targets=targets, is_map=True))
     return Anchor(address, "RSS")
 
 

@@ -16,7 +16,7 @@ from geocrawl.lab.made_worlds.seeded_random import seeded_rng
 from geocrawl.lab.made_worlds.templates import HTML5, TEMPLATES
 
 
-class Rendered(NamedTuple):
+class PageSource(NamedTuple):
     """A page as the server sends it."""
 
     content_type: str
@@ -25,7 +25,7 @@ class Rendered(NamedTuple):
     """Addresses of everything that the page links to or loads."""
 
 
-def render(page: Page, seed: int) -> Rendered:
+def render(page: Page, seed: int) -> PageSource:
     """Return a page as it is sent; its texts depend on the web's seed and its own address."""
     return _Renderer(page, seed).render()
 
@@ -41,14 +41,14 @@ class _Renderer:
         self._targets: list[str] = []
         self._class = f"{site.host[:1]}{site.manner % 97}"
 
-    def render(self) -> Rendered:
+    def render(self) -> PageSource:
         page, site = self._page, self._site
         body = self._frameset() if page.frames else self._body()
         html = f"{self._design.doctype}<html{self._language()}>\n<head>{self._head()}</head>\n{body}\n</html>\n"
         kind = page.content_type or "text/html"
         if site.charset_sent:
             kind += f"; charset={site.charset}"
-        return Rendered(kind, html.encode(site.charset, "xmlcharrefreplace"), tuple(dict.fromkeys(self._targets)))
+        return PageSource(kind, html.encode(site.charset, "xmlcharrefreplace"), tuple(dict.fromkeys(self._targets)))
 
     def _language(self) -> str:
         return f' lang="{self._site.language.code}"' if self._site.manner % 3 else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from geocrawl.demo.ows_documents import Box, Described, capabilities, ows_document
+from geocrawl.demo.ows_documents import Box, CapabilitiesContents, capabilities, ows_document
 from geocrawl.demo.rest_documents import BY_PATH, as_json
 from geocrawl.lab.made_worlds.parts import Service
 from geocrawl.lab.made_worlds.seeded_random import seeded_rng
@@ -15,7 +15,7 @@ def document(service: Service, seed: int) -> str:
     """Return the document of a service as text: XML, or JSON for REST services."""
     rng = seeded_rng("document", seed, service.id)
     nouns = service.site.words.nouns
-    described = Described(
+    described = CapabilitiesContents(
         title=service.title,
         abstract=f"{service.title}: {', '.join(rng.sample(nouns, 4))}",
         keywords=tuple(rng.sample(nouns, 3)),

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from geocrawl.lab.made_worlds.documents import layers
 from geocrawl.lab.made_worlds.mixture import Mixture
-from geocrawl.lab.made_worlds.parts import Anchor, Answer, Facts, Listing, Page, Piece, Prose, Raw, Service, Web
+from geocrawl.lab.made_worlds.parts import Anchor, Facts, Listing, OtherAnswer, Page, Piece, Prose, Raw, Service, Web
 from geocrawl.lab.made_worlds.services import capabilities_request, map_request, with_query
 from geocrawl.lab.made_worlds.written import written
 
@@ -129,12 +129,12 @@ class Exposures:
             return
         if share < 0.85:
             address = page.site.at(f"/static/{'map' if self._mixture.certain else 'view'}-{number}.js")
-            self._web.add(Answer(address, "application/javascript", code + "\n"))
+            self._web.add(OtherAnswer(address, "application/javascript", code + "\n"))
             page.scripts = (*page.scripts, address)
         else:
             address = page.site.at(f"/static/view-{number}.json")
             body = {"layers": [{"type": "wms", "url": service.base, "name": layer, "title": service.title}]}
-            self._web.add(Answer(address, "application/json", json.dumps(body, ensure_ascii=False)))
+            self._web.add(OtherAnswer(address, "application/json", json.dumps(body, ensure_ascii=False)))
             page.blocks.append(Listing("", (Anchor(address, page.site.label("viewer")),)))
         self._web.name(service, address, "js")
 
@@ -147,7 +147,7 @@ class Exposures:
         template = _RECORD if rng.random() < 0.7 else _DUBLIN_CORE
         protocol = _PROTOCOLS.get(service.kind, f"OGC:{service.kind.upper()}")
         body = template.format(id=f"{number:08x}", title=escape(service.title), url=escape(url), protocol=protocol)
-        self._web.add(Answer(address, rng.choice(("application/xml", "text/xml")), body, targets=(url,)))
+        self._web.add(OtherAnswer(address, rng.choice(("application/xml", "text/xml")), body, targets=(url,)))
         self._row(page, Anchor(address, rng.choice(("XML", "ISO 19115", site.label("download")))))
         self._web.name(service, address, "xml")
 
@@ -156,7 +156,7 @@ class Exposures:
         address = page.site.at(rng.choice(("/go/{n}", "/r?to={n}", "/s/{n}/open")).format(n=self._next()))
         url = capabilities_request(service, rng)
         status = rng.choice((301, 302, 303, 307))
-        self._web.add(Answer(address, "text/html", "", status, (url,), location=url))
+        self._web.add(OtherAnswer(address, "text/html", "", status, (url,), location=url))
         self._row(page, Anchor(address, self.anchor_text(page, service)))
         self._web.name(service, page.address, "redirect")
 
@@ -196,7 +196,7 @@ class Exposures:
             f'<?xml version="1.0"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{entries}</urlset>\n'
         )
         kind = "application/gzip" if packed else "application/xml"
-        self._web.add(Answer(address, kind, body, targets=tuple(urls), packed=packed, is_map=True))
+        self._web.add(OtherAnswer(address, kind, body, targets=tuple(urls), packed=packed, is_map=True))
         self._web.sitemaps.setdefault(site.host, []).append(address)
         if rng.random() < 0.6:
             page.blocks.append(Listing("", (Anchor(address, rng.choice(("XML", "Sitemap"))),)))
@@ -224,7 +224,7 @@ class Exposures:
             f'<csw:SearchResults numberOfRecordsMatched="{count}" numberOfRecordsReturned="{count}">\n{records}'
             "</csw:SearchResults>\n</csw:GetRecordsResponse>\n"
         )
-        self._web.add(Answer(address, "application/xml", body, targets=tuple(urls)))
+        self._web.add(OtherAnswer(address, "application/xml", body, targets=tuple(urls)))
         self._row(page, Anchor(address, self._lot.choice(("CSW", site.label("catalogue")))))
         for service in services:
             self._web.name(service, address, "csw-record")

@@ -20,7 +20,7 @@ from geocrawl.lab.made_worlds.design import render
 from geocrawl.lab.made_worlds.documents import document, suffix
 from geocrawl.lab.made_worlds.leisure import fill, leisure_site
 from geocrawl.lab.made_worlds.mixture import Mixture, draw
-from geocrawl.lab.made_worlds.parts import Anchor, Answer, Listing, Page, Service, Site, Web
+from geocrawl.lab.made_worlds.parts import Anchor, Listing, OtherAnswer, Page, Service, Site, Web
 from geocrawl.lab.made_worlds.planner import Planner
 from geocrawl.lab.made_worlds.plans.registry import KINDS
 from geocrawl.lab.made_worlds.traps import troubles
@@ -89,7 +89,7 @@ def _robots(web: Web, host: str) -> None:
         return
     lines = ["User-agent: *", *(f"Disallow: {rule}" for rule in rules or [""])]
     lines += [f"Sitemap: {address}" for address in maps]
-    web.add(Answer(f"http://{host}/robots.txt", "text/plain", "\n".join(lines) + "\n"))
+    web.add(OtherAnswer(f"http://{host}/robots.txt", "text/plain", "\n".join(lines) + "\n"))
 
 
 def _write(
@@ -136,7 +136,7 @@ def _write(
 # --------------------------------------------------------------------------- records
 
 
-def _record(file: BinaryIO, answer: Page | Answer, seed: int) -> tuple[str, ...]:
+def _record(file: BinaryIO, answer: Page | OtherAnswer, seed: int) -> tuple[str, ...]:
     """Write one answer as a WARC record and return the addresses to which the answer leads."""
     if isinstance(answer, Page):
         content_type, body, targets = render(answer, seed)

@@ -125,7 +125,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class OtherAnswer:
     """Any other recorded answer."""
 
     address: str
@@ -163,7 +163,7 @@ class Web:
     """A made web that is being planned: all answers to be recorded."""
 
     def __init__(self) -> None:
-        self.answers: dict[str, Page | Answer] = {}
+        self.answers: dict[str, Page | OtherAnswer] = {}
         """Address → answer, in the order of writing."""
         self.services: list[Service] = []
         self.named: dict[str, list[tuple[Service, str]]] = {}
@@ -176,7 +176,7 @@ class Web:
         self.pages = 0
         """Number of answers that count as pages."""
 
-    def add(self, answer: Page | Answer) -> None:
+    def add(self, answer: Page | OtherAnswer) -> None:
         """Add an answer. Raises ValueError when its address already has one."""
         if answer.address in self.answers:
             raise ValueError(f"{answer.address} has two answers")
@@ -194,7 +194,7 @@ class Web:
         return address in self.answers
 
 
-def counts_as_page(answer: Page | Answer) -> bool:
+def counts_as_page(answer: Page | OtherAnswer) -> bool:
     """Return whether an answer counts as a page in the format: no redirect, script, sitemap, feed, robots.txt."""
     if isinstance(answer, Page):
         return True

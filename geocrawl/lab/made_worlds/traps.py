@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from geocrawl.lab.made_worlds.parts import Anchor, Answer, Listing, Page, Prose, Site, Web
+from geocrawl.lab.made_worlds.parts import Anchor, Listing, OtherAnswer, Page, Prose, Site, Web
 from geocrawl.lab.made_worlds.planner import Planner
 
 _DEAD_HOST = "dead-and-gone.example"
@@ -66,7 +66,7 @@ def outages(planner: Planner, site: Site, pages: list[Page], count: int) -> None
     rng = planner.rng
     for _ in range(count if pages else 0):
         address = site.at(f"/{rng.choice(('app', 'db', 'search', 'archive'))}/{planner.number()}")
-        planner.web.add(Answer(address, "text/html", "<title>503</title>", 503))
+        planner.web.add(OtherAnswer(address, "text/html", "<title>503</title>", 503))
         rng.choice(pages).blocks.append(Listing("", (Anchor(address, planner.title(site)),)))
 
 
@@ -83,7 +83,7 @@ def troubles(web: Web) -> None:
     assert isinstance(home, Page), "seeds are pages"
     busy = home.site.at("/busy/report.html"), home.site.at("/busy/queue.html")
     for address, status, retry_after in ((busy[0], 503, "120"), (busy[1], 429, "60")):
-        web.add(Answer(address, "text/html", f"<title>{status}</title>", status, retry_after=retry_after))
+        web.add(OtherAnswer(address, "text/html", f"<title>{status}</title>", status, retry_after=retry_after))
     dead = tuple(f"http://{_DEAD_HOST}/{number}" for number in range(3))
     home.blocks.append(Listing("", tuple(Anchor(to, home.site.label("news")) for to in (*busy, *dead))))
 
@@ -107,5 +107,5 @@ def dead_ends(planner: Planner, site: Site, pages: list[Page]) -> None:
         else:
             target = planner.address(site, "to")
             to = rng.choice(pages).address
-            web.add(Answer(target, "text/html", "", rng.choice((301, 302, 303, 307)), (to,), location=to))
+            web.add(OtherAnswer(target, "text/html", "", rng.choice((301, 302, 303, 307)), (to,), location=to))
         page.blocks.append(Listing("", (Anchor(target, title),)))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from geocrawl.lab.recorded_worlds.addresses import key_of
-from geocrawl.lab.recorded_worlds.warc import Stored
+from geocrawl.lab.recorded_worlds.warc import StoredAnswer
 from geocrawl.lab.recorded_worlds.world import TOPIC_KIND, World
 from geocrawl.model import Document, Page
 from geocrawl.page.document import PageReader
@@ -16,7 +16,7 @@ _RESOURCE = re.compile(rb"""["']([^"'\s<>]{1,500}\.(?:js|json))["']""")
 """Address of a script or configuration that a page or script names: no link, but such a file may name services."""
 
 
-def documents(world: World) -> Iterator[tuple[str, Document, Stored]]:
+def documents(world: World) -> Iterator[tuple[str, Document, StoredAnswer]]:
     """Yield (key, document, answer) of every recorded answer that a crawl reads as a page."""
     reader = PageReader(tag_paths=True)
     for key in world.warc.records:
@@ -29,7 +29,7 @@ def documents(world: World) -> Iterator[tuple[str, Document, Stored]]:
         yield key, reader.read(page, depth=0), stored
 
 
-def targets(world: World, key: str, document: Document, stored: Stored) -> Iterator[str]:
+def targets(world: World, key: str, document: Document, stored: StoredAnswer) -> Iterator[str]:
     """Yield the keys of the recorded answers to which the answer `key` leads."""
     addresses = [link.url.address for link in document.links]
     named = [match.decode("utf-8", "replace") for match in _RESOURCE.findall(stored.body)]

@@ -24,7 +24,7 @@ _PROBE_ID = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReadAnswer:
     """A recorded answer, read as a crawl reads it."""
 
     document: Document
@@ -40,7 +40,7 @@ class Answer:
 class Web:
     """A recorded web in memory: key (`addresses.key_of`) → answer."""
 
-    answers: Mapping[str, Answer]
+    answers: Mapping[str, ReadAnswer]
     seeds: Sequence[str]
     pages: int
 
@@ -56,7 +56,7 @@ def read_web(world: World) -> Web:
         services = frozenset[str]().union(*(named.get(target, set()) for target in loaded))
         leads = dict(_leads(world, document, near[1:] if redirects else ()))
         is_page = records[key].kind == "page" and not redirects
-        answers[key] = Answer(document, tuple(leads.items()), services, is_page, redirects)
+        answers[key] = ReadAnswer(document, tuple(leads.items()), services, is_page, redirects)
     return Web(answers, [key for key in map(key_of, world.seeds) if key in answers], world.pages)
 
 

@@ -47,7 +47,7 @@ class Record(NamedTuple):
     status: int
 
 
-class Stored(NamedTuple):
+class StoredAnswer(NamedTuple):
     """A recorded answer."""
 
     kind: str
@@ -70,7 +70,7 @@ class WarcFile:
         """Address of the first page."""
         self.info: dict[str, list[str]] = {}
         """Lower-case name → values of the fields of warcinfo records."""
-        self._cache: OrderedDict[str, Stored] = OrderedDict()
+        self._cache: OrderedDict[str, StoredAnswer] = OrderedDict()
         self._cached_bytes = 0
         for address, record in self._index():
             if record.kind == "page":
@@ -78,7 +78,7 @@ class WarcFile:
             scheme = address.partition("://")[0].lower() + "://" if with_scheme else ""
             self.records[scheme + key_of(address)] = record
 
-    def read(self, key: str) -> Stored | None:
+    def read(self, key: str) -> StoredAnswer | None:
         """Return the answer recorded under `key`, None without one."""
         place = self.records.get(key)
         if place is None:
@@ -89,7 +89,7 @@ class WarcFile:
             self._remember(key, known)
         return known
 
-    def _read_at(self, place: Record) -> Stored:
+    def _read_at(self, place: Record) -> StoredAnswer:
         """Return a record's answer without the two header blocks (ISO 28500, 5.2), which the index has checked."""
         with self.path.open("rb") as file:
             file.seek(place.offset)
@@ -103,9 +103,9 @@ class WarcFile:
             name, colon, value = line.partition(b":")
             if colon and name.strip().lower() not in _FRAMING:
                 headers.append((name.strip().decode("latin-1"), _text(value.strip())))
-        return Stored(place.kind, place.status, headers, body)
+        return StoredAnswer(place.kind, place.status, headers, body)
 
-    def _remember(self, key: str, stored: Stored) -> None:
+    def _remember(self, key: str, stored: StoredAnswer) -> None:
         self._cache[key] = stored
         self._cached_bytes += len(stored.body)
         while self._cached_bytes > _CACHE_BYTES:

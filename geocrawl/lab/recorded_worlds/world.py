@@ -17,7 +17,7 @@ from typing import Any
 
 from geocrawl.errors import EnvironmentFault, UsageError, described
 from geocrawl.lab.recorded_worlds.addresses import key_of
-from geocrawl.lab.recorded_worlds.warc import Stored, WarcFile, file_sha256
+from geocrawl.lab.recorded_worlds.warc import StoredAnswer, WarcFile, file_sha256
 from geocrawl.model.kinds import facts_of
 
 TOPIC_KIND = "wms"
@@ -99,7 +99,7 @@ class World:
         """Return the services by their id."""
         return {service.id: service for service in self.services}
 
-    def stored(self, key: str) -> Stored | None:
+    def stored(self, key: str) -> StoredAnswer | None:
         """Return the answer recorded under a key (`key_of`), None without one."""
         return self.warc.read(key)
 

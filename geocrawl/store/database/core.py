@@ -107,7 +107,7 @@ def _postgres() -> Dialect:
     return Postgres(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]
 
 
-class Prepared(NamedTuple):
+class CompiledStatement(NamedTuple):
     """A compiled statement."""
 
     parts: tuple[str, ...]
@@ -131,9 +131,9 @@ class Compiler:
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        self._prepared: dict[tuple[object, ...], Prepared] = {}
+        self._prepared: dict[tuple[object, ...], CompiledStatement] = {}
 
-    def prepared(self, statement: ClauseElement, values: Mapping[str, Any]) -> Prepared:
+    def prepared(self, statement: ClauseElement, values: Mapping[str, Any]) -> CompiledStatement:
         """Return a statement's SQL, and a function that makes its placeholders' values from `values` and the
         statement's constants. An INSERT or UPDATE that says no columns itself writes those that `values` names."""
         key = (statement, *values)
@@ -144,9 +144,9 @@ class Compiler:
             known = self._prepared[key] = self._prepare(statement, values)
         return known
 
-    def _prepare(self, statement: ClauseElement, values: Mapping[str, Any]) -> Prepared:
+    def _prepare(self, statement: ClauseElement, values: Mapping[str, Any]) -> CompiledStatement:
         if isinstance(statement, ExecutableDDLElement):
-            return Prepared((str(statement.compile(dialect=self._dialect)),), (), lambda _: ())
+            return CompiledStatement((str(statement.compile(dialect=self._dialect)),), (), lambda _: ())
         says_columns = getattr(statement, "_values", None) or getattr(statement, "select", None) is not None
         compiled = statement.compile(
             dialect=self._dialect,
@@ -164,7 +164,7 @@ class Compiler:
         }
         pieces = _LIMIT.split(str(compiled))
         binder = _binder(compiled.positiontup or [], constants, converters)
-        return Prepared(tuple(pieces[::2]), tuple(pieces[1::2]), binder)
+        return CompiledStatement(tuple(pieces[::2]), tuple(pieces[1::2]), binder)
 
 
 @cache

@@ -392,7 +392,7 @@ def read_facts(
 # --------------------------------------------------------------------------- writing what arrives
 
 
-class Queued(NamedTuple):
+class QueuedProbes(NamedTuple):
     """Counts of probes that were requested to be queued."""
 
     now: int
@@ -452,7 +452,7 @@ class ArrivalWriter:
 
     def add_probes(
         self, candidates: Sequence[Candidate], at: float, queue: Queue, *, again: bool, due: bool = False
-    ) -> Queued:
+    ) -> QueuedProbes:
         """Note candidates in the catalogue and queue their probes.
 
         `again`: queue probes that were made before, too; their answers are read in full unless the probes are `due`.
@@ -483,4 +483,4 @@ class ArrivalWriter:
             queue.move(url_id, rank)
         for url_id in reopened:
             queue.reopen(url_id, due=due)
-        return Queued(new + len(reopened), waiting)
+        return QueuedProbes(new + len(reopened), waiting)

@@ -129,7 +129,7 @@ _DROP_ENDPOINTS = delete(ENDPOINT).where(in_list(ENDPOINT.c.id, "ids"))
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class RemovalCounts:
     """Counts of what was removed of a host."""
 
     pages: int
@@ -138,7 +138,7 @@ class Removed:
     """Services that no endpoint of another host offers."""
 
 
-def forget(database: Database, host: str, reason: str, at: float) -> Removed:
+def forget(database: Database, host: str, reason: str, at: float) -> RemovalCounts:
     """Remove everything stored about `host` (as `urls` spells it) and its subdomains, and block them."""
     with database.transaction:
         database.connection.execute(_BLOCK, {"host": host, "reason": reason, "at": at})
@@ -171,7 +171,7 @@ def undo(database: Database, host: str) -> bool:
 # --------------------------------------------------------------------------- in transactions of their own
 
 
-def _remove(database: Database, host: str) -> ChunkedWork[Removed]:
+def _remove(database: Database, host: str) -> ChunkedWork[RemovalCounts]:
     """Remove everything that is stored about a blocked host and its subdomains."""
     connection = database.connection
     pages = yield from _empty_pages(database, host)
@@ -189,7 +189,7 @@ def _remove(database: Database, host: str) -> ChunkedWork[Removed]:
         _free_hosts(connection, host)
         database.delete_meta(_UNFINISHED + host)
         connection.execute(sql.COUNT, {"name": FORGETS, "value": 1})
-    return Removed(pages, endpoints, services)
+    return RemovalCounts(pages, endpoints, services)
 
 
 def _empty_pages(database: Database, host: str) -> ChunkedWork[int]:

@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urljoin
 from urllib.robotparser import RobotFileParser
 
 from geocrawl.lab.recorded_worlds.addresses import key_of
-from geocrawl.lab.recorded_worlds.warc import Stored
+from geocrawl.lab.recorded_worlds.warc import StoredAnswer
 from geocrawl.lab.recorded_worlds.world import World
 
 _XML_ADDRESS = re.compile(rb">\s*(http://[^<\s]+)\s*<")
@@ -80,7 +80,7 @@ class _Walk:
             parser.parse(stored.body.decode().splitlines() if stored else [])
         return self._robots[host].can_fetch("somebody", f"http://{key}")
 
-    def links(self, key: str, stored: Stored) -> Iterator[str]:
+    def links(self, key: str, stored: StoredAnswer) -> Iterator[str]:
         for name, value in stored.headers:
             if name.lower() == "location":
                 yield value

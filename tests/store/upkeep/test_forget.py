@@ -8,7 +8,7 @@ import pytest
 
 from geocrawl.model import Attempt, ContentOutcome, ContentReport, Kind, Layer, Level, Service, State, StoredPage
 from geocrawl.store.database.opt_out import read_blocked
-from geocrawl.store.upkeep.forget import Removed, forget, undo
+from geocrawl.store.upkeep.forget import RemovalCounts, forget, undo
 from geocrawl.urls import is_registry
 from tests.support.invariants import check_foreign_keys, check_invariants
 from tests.support.world import World, candidate, link, url, verdict
@@ -54,7 +54,7 @@ def everything(world: World) -> str:
 def test_all_that_is_known_goes_and_the_rest_stays(engine_url: str) -> None:
     world = filled(engine_url)
     assert HOST in everything(world)
-    assert forget(world.database, HOST, "asked to", 5.0) == Removed(pages=2, endpoints=2, services=2)
+    assert forget(world.database, HOST, "asked to", 5.0) == RemovalCounts(pages=2, endpoints=2, services=2)
     left = everything(world).replace(f"not{HOST}", "")
     assert HOST not in left
     assert "good.example/wms" in left and "roads of good.example" in left

@@ -10,7 +10,7 @@ from geocrawl.model import Kind, Layer, Service
 from geocrawl.settings import Settings
 from geocrawl.store.database import steps
 from geocrawl.store.upkeep import forget as forgetting
-from geocrawl.store.upkeep.forget import Removed, finish_forgetting, forget, undo
+from geocrawl.store.upkeep.forget import RemovalCounts, finish_forgetting, forget, undo
 from geocrawl.store.upkeep.retention import Retention
 from geocrawl.store.upkeep.seeds import NewSeed, add_seeds, remove_seeds
 from tests.store.transactions import transactions_of
@@ -82,7 +82,7 @@ def test_pages_that_waited_for_a_probe_are_freed_a_portion_a_transaction(sqlite_
 def test_a_host_is_forgotten_a_portion_a_transaction(sqlite_url: str) -> None:
     world = grown(sqlite_url)
     with transactions_of(world.database) as done:
-        assert forget(world.database, HOST, "", 5.0) == Removed(PAGES + 1, ENDPOINTS, ENDPOINTS)
+        assert forget(world.database, HOST, "", 5.0) == RemovalCounts(PAGES + 1, ENDPOINTS, ENDPOINTS)
     assert len(done) > 20
     assert max(each.rows for each in done) <= 7 * ROWS + COUNTERS  # of an endpoint: service, layers, words, tables
     assert count(world, "endpoint") == 1 == count(world, "service")

@@ -13,7 +13,7 @@ from typing import Any
 
 from geocrawl.lab.made_worlds import traps
 from geocrawl.lab.made_worlds.organisations import WAYS, kind, organisation
-from geocrawl.lab.made_worlds.parts import Anchor, Answer, Facts, Listing, Page, Prose, Raw, Service, Site
+from geocrawl.lab.made_worlds.parts import Anchor, Facts, Listing, OtherAnswer, Page, Prose, Raw, Service, Site
 from geocrawl.lab.made_worlds.planner import Planner, link
 from geocrawl.lab.made_worlds.services import capabilities_request
 from geocrawl.lab.made_worlds.vocabulary import Theme
@@ -182,7 +182,7 @@ class _Catalogue:
             targets += [address(start + _ROWS)] if start + _ROWS < count else []
             body = json.dumps(data, ensure_ascii=False)
             self._planner.web.add(
-                Answer(address(start), "application/json;charset=utf-8", body, targets=tuple(targets))
+                OtherAnswer(address(start), "application/json;charset=utf-8", body, targets=tuple(targets))
             )
             for number, service in self._named:
                 if start <= number < start + _ROWS:

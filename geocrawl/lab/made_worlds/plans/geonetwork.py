@@ -8,7 +8,7 @@ from typing import Any
 
 from geocrawl.lab.made_worlds import traps
 from geocrawl.lab.made_worlds.organisations import kind, organisation
-from geocrawl.lab.made_worlds.parts import Anchor, Answer, Facts, Listing, Page, Prose, Service, Site
+from geocrawl.lab.made_worlds.parts import Anchor, Facts, Listing, OtherAnswer, Page, Prose, Service, Site
 from geocrawl.lab.made_worlds.planner import Planner, link
 from geocrawl.lab.made_worlds.services import capabilities_request
 
@@ -111,7 +111,7 @@ class _Records:
         address = self._site.at(f"{self._root}/xml.metadata.get?id={self._planner.number()}")
         file = self._site.at("/files/data.zip")
         body = f'<?xml version="1.0"?>\n<simpledc><title>record</title><relation>{file}</relation></simpledc>\n'
-        self._planner.web.add(Answer(address, "application/xml", body))
+        self._planner.web.add(OtherAnswer(address, "application/xml", body))
         page.blocks.append(Listing("", (Anchor(address, "XML"),)))
 
     def _search(self, query: str, title: str, records: Sequence[Page]) -> Page:
@@ -148,7 +148,7 @@ class _Records:
             data = {"@from": str(start + 1), "@to": str(last), "summary": {"@count": str(count)}, "metadata": metadata}
             targets += [self._q(last)] if last < count else []
             planner.web.add(
-                Answer(address, "application/json", json.dumps(data, ensure_ascii=False), targets=tuple(targets))
+                OtherAnswer(address, "application/json", json.dumps(data, ensure_ascii=False), targets=tuple(targets))
             )
         self.home.blocks.append(Listing("", (Anchor(self._q(0), "JSON"),)))
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from geocrawl.lab.made_worlds import traps
 from geocrawl.lab.made_worlds.leisure import leisure_site
 from geocrawl.lab.made_worlds.organisations import kind, organisation
-from geocrawl.lab.made_worlds.parts import Anchor, Answer, Listing, Page, Raw, Service, Site
+from geocrawl.lab.made_worlds.parts import Anchor, Listing, OtherAnswer, Page, Raw, Service, Site
 from geocrawl.lab.made_worlds.planner import Planner
 from geocrawl.lab.made_worlds.services import capabilities_request
 
@@ -117,7 +117,7 @@ class _Application:
         rows = [{"rel": rel, "href": to, "title": label} for rel, to, label in links]
         body = json.dumps({"title": title, "text": text, "links": rows}, ensure_ascii=False)
         targets = tuple(to for _, to, _ in links)
-        self._planner.web.add(Answer(address, "application/json; charset=utf-8", body, targets=targets))
+        self._planner.web.add(OtherAnswer(address, "application/json; charset=utf-8", body, targets=targets))
 
     def _configure(self, home: Page, services: Sequence[Service]) -> None:
         """Name services in the application's script, or in a file that the shell names."""
@@ -126,11 +126,11 @@ class _Application:
         code = json.dumps({"layers": layers}, ensure_ascii=False)
         if rng.random() < 0.5:
             address = site.at(f"/static/map-{planner.number()}.js")
-            planner.web.add(Answer(address, "application/javascript", f"window.config = {code};\n"))
+            planner.web.add(OtherAnswer(address, "application/javascript", f"window.config = {code};\n"))
             home.scripts = (*home.scripts, address)
         else:
             address = site.at("/static/layers.json")
-            planner.web.add(Answer(address, "application/json", code))
+            planner.web.add(OtherAnswer(address, "application/json", code))
             home.blocks.append(Listing("", (Anchor(address, "config"),)))
         for each in services:
             planner.web.name(each, address, "js")
@@ -149,7 +149,9 @@ class _Application:
         ]
         address = site.at("/data.json")
         planner.web.add(
-            Answer(address, "application/json", json.dumps({"dataset": sets}, ensure_ascii=False), targets=tuple(urls))
+            OtherAnswer(
+                address, "application/json", json.dumps({"dataset": sets}, ensure_ascii=False), targets=tuple(urls)
+            )
         )
         home.blocks.append(Listing("", (Anchor(address, "data.json"),)))
         for each in services:

@@ -30,7 +30,7 @@ from geocrawl.store.catalogue.search.layers import AT_ONCE, MOST_READ, MOST_SERV
 from geocrawl.store.catalogue.search.plan import Concept, Plan, Planner, differences, read_as
 from geocrawl.store.catalogue.search.port import Groups, LayerWords, Phrase, SearchIndex
 from geocrawl.store.catalogue.search.ranking import (
-    Matched,
+    ConceptMatch,
     Scores,
     all_and_most,
     fit_of,
@@ -88,7 +88,7 @@ class _QueryHits:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scored:
+class _Scores:
     """How well the service at each position of the snapshot fits the words of a query."""
 
     scores: NDArray[np.floating[Any]]
@@ -379,7 +379,7 @@ class SearchEngine:
             return other_plan, replace(other, is_suggested=True)
         return plan, found
 
-    def _score(self, plan: Plan, *, goes_on: bool = False) -> _Scored:
+    def _score(self, plan: Plan, *, goes_on: bool = False) -> _Scores:
         """Return the scores of all positions: without words, the fit to a box that is asked for, then the times of the
         last valid answers."""
         snapshot = self._snapshot
@@ -392,8 +392,8 @@ class SearchEngine:
             newest = snapshot["last_ok"].astype(np.float64)
             if fit is not None:
                 newest += _ABOVE_TIMES * fit.round(3)
-            return _Scored(newest, everything, everything, everything)
-        matched = list[Matched]()
+            return _Scores(newest, everything, everything, everything)
+        matched = list[ConceptMatch]()
         for concept in plan.concepts:
             self._check()
             matched.append(match_concept(concept, self._index, snapshot, goes_on=goes_on))
@@ -410,9 +410,9 @@ class SearchEngine:
         scores = with_soundness(scores, snapshot)
         if fit is not None:
             scores = with_fit(scores, fit)
-        return _Scored(scores, whole, most, of_places(plan.concepts, matched), len(matched), missing)
+        return _Scores(scores, whole, most, of_places(plan.concepts, matched), len(matched), missing)
 
-    def _is_about(self, positions: Positions, scored: _Scored) -> Flags:
+    def _is_about(self, positions: Positions, scored: _Scores) -> Flags:
         """Return for each of some positions whether the service has all words; the words of one with long texts must
         tell something, too, for a server with thousands of layers has words of every theme."""
         scores = scored.scores[positions]
@@ -420,7 +420,7 @@ class SearchEngine:
         found: Flags = scored.whole[positions] & (telling | (self._snapshot["words"][positions] <= _LONG))
         return found
 
-    def _chosen(self, meets: Flags, scored: _Scored) -> _QueryHits:
+    def _chosen(self, meets: Flags, scored: _Scores) -> _QueryHits:
         """Return the services that meet the filters and have all words; with most words where these are few."""
         chosen = meets & scored.whole
         if np.count_nonzero(chosen) < _ENOUGH:

@@ -81,7 +81,7 @@ _HALF: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class ConceptMatch:
     """Where a concept occurs."""
 
     scores: Scores
@@ -90,7 +90,7 @@ class Matched:
     """How telling the concept is: its inverse document frequency."""
 
 
-def match_concept(concept: Concept, index: SearchIndex, snapshot: Snapshot, *, goes_on: bool = False) -> Matched:
+def match_concept(concept: Concept, index: SearchIndex, snapshot: Snapshot, *, goes_on: bool = False) -> ConceptMatch:
     """Return where a concept occurs and how well. `goes_on`: longer words are asked for, too."""
     several = tuple(phrase for phrase in concept.similar if len(phrase.words) > 1)
     single = tuple(phrase for phrase in concept.similar if len(phrase.words) == 1)
@@ -118,7 +118,7 @@ def match_concept(concept: Concept, index: SearchIndex, snapshot: Snapshot, *, g
     scores = idf * found
     if _has_narrower_sense(concept):
         scores += _OWN * max(_idf(own, snapshot) - idf, 0.0) * own
-    return Matched((weight * (_K1 + 1) * scores).astype(np.float32), weight * idf)
+    return ConceptMatch((weight * (_K1 + 1) * scores).astype(np.float32), weight * idf)
 
 
 def _has_narrower_sense(concept: Concept) -> bool:
@@ -175,7 +175,7 @@ def fit_of(boxes: Sequence[Box], snapshot: Snapshot) -> Fit:
     return found
 
 
-def all_and_most(concepts: Sequence[Concept], matched: Sequence[Matched]) -> tuple[Flags, Flags]:
+def all_and_most(concepts: Sequence[Concept], matched: Sequence[ConceptMatch]) -> tuple[Flags, Flags]:
     """Return for each position whether all the concepts that must occur do, and whether most of them do: by number at
     least half, by weight at least half of those that occur anywhere."""
     needed = [match for concept, match in zip(concepts, matched, strict=True) if not concept.is_weak]
@@ -188,7 +188,7 @@ def all_and_most(concepts: Sequence[Concept], matched: Sequence[Matched]) -> tup
     return whole, most
 
 
-def of_places(concepts: Sequence[Concept], matched: Sequence[Matched]) -> Flags:
+def of_places(concepts: Sequence[Concept], matched: Sequence[ConceptMatch]) -> Flags:
     """Return for each position whether the service is of every place that is named."""
     found = [match.scores > 0 for concept, match in zip(concepts, matched, strict=True) if concept.places]
     every: Flags = np.all(found, axis=0) if found else np.ones(len(matched[0].scores), np.bool_)

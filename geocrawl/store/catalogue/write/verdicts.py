@@ -99,7 +99,7 @@ _Name = tuple[str, str]
 """Kind and key of an endpoint."""
 
 
-class _Stored(NamedTuple):
+class _StoredEndpoint(NamedTuple):
     """A row of `_FIND`."""
 
     id: int
@@ -114,7 +114,7 @@ class _Stored(NamedTuple):
 class KnownEndpoints:
     """The stored endpoints among those of some candidates, and the ids of new ones that `CatalogueWriter.note` adds."""
 
-    def __init__(self, stored: dict[_Name, _Stored], highest: int) -> None:
+    def __init__(self, stored: dict[_Name, _StoredEndpoint], highest: int) -> None:
         self.stored = stored
         self.new: dict[_Name, tuple[int, Candidate]] = {}
         """Id of each new endpoint, ascending from `highest`, and the candidate by which it is known first."""
@@ -151,7 +151,9 @@ class CatalogueWriter:
         if not asked:
             return KnownEndpoints({}, 0)
         rows = self._connection.execute(_FIND, {"keys": {key for _, key in asked}}).fetchall()
-        stored = {(kind, key): _Stored(number, *more) for number, kind, key, *more in rows if (kind, key) in asked}
+        stored = {
+            (kind, key): _StoredEndpoint(number, *more) for number, kind, key, *more in rows if (kind, key) in asked
+        }
         if len(stored) == len(asked):
             return KnownEndpoints(stored, 0)
         return KnownEndpoints(stored, self._connection.execute(_HIGHEST).fetchone()[0])
@@ -166,7 +168,7 @@ class CatalogueWriter:
             name = _name(candidate.endpoint)
             if (stored := known.stored.get(name)) is None:
                 number, first = known.new[name]
-                stored = _Stored(number, 0, _weakness(first), "")
+                stored = _StoredEndpoint(number, 0, _weakness(first), "")
             number = stored.id
             if (seen := pages.get(number, stored.pages)) < MAX_EVIDENCE:
                 pages[number] = seen + 1
