@@ -27,8 +27,11 @@ settings.load_profile("untimed")
 # Objects of modules and tests stay: looking through them again and again was a third of the CPU time of collection.
 gc.disable()
 
+TESTS = Path(__file__).parent
 RARE_MARKS = ("servers", "systemd", "acceptance", "long")
 RARE_LIMIT_S = 900.0
+PURE_ROOMS = {"detect", "formats", "model", "page", "priority", "probe", "query", "urls"}
+"""Rooms that do no I/O, by the contracts in pyproject.toml."""
 ROOM_MB = 1000
 
 
@@ -41,9 +44,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         pytest.exit(advice, returncode=3)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give tests that `make test` leaves out more time than the minute of all others."""
+    """Mark the tests of rooms that do no I/O, and give tests that `make test` leaves out more time than a minute."""
     for item in items:
+        if item.path.relative_to(TESTS).parts[0] in PURE_ROOMS and "shared" not in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.anywhere)
         if any(item.get_closest_marker(name) for name in RARE_MARKS) and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(RARE_LIMIT_S))
 

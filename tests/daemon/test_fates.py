@@ -29,6 +29,8 @@ from tests.support.answers import CAPABILITIES
 from tests.support.http_server import NOT_FOUND, answer, redirect, serve
 from tests.support.soak import Silent
 
+pytestmark = pytest.mark.anywhere
+
 SETTINGS = Settings(
     strategy="gws",
     allow_private=True,
