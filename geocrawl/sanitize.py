@@ -29,7 +29,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 # Parameters whose values give access: keys, tokens, passwords, signatures, sessions. No part of it matches one text in
 # two ways. In an address within an address `?`, `&` and `=` are escaped, perhaps twice.
 _NAMED = (
-    r"((?:[?&;#]|%(?:25){0,3}(?:3f|26|3b|23))(?:"
+    r"((?:[?&;#]|%(?:25){0,3}(?:3f|26|3b|23))\${0,2}(?:"
     r"[\w.\[-]{0,30}(?:token|secret|passw|passcode|passphrase|signature|credential|hmac|sess(?:ion)?[_.-]?id|"
     r"(?:api|access|account|app|auth|client|consumer|licen[cs]e|map|private|session|subscription|user)[_.-]?key)"
     r"[\w.\[\]-]{0,20}|"
@@ -42,7 +42,7 @@ _SECRET = re.compile(f"{_NAMED}{_CHARACTER}+", re.IGNORECASE)
 _VALUE = re.compile(f"{_CHARACTER}+")
 # A parameter with escapes in its name (`api%5Fkey`), which servers read as without.
 _ESCAPED_NAME = re.compile(
-    r"(?:[?&;#]|%(?:25){0,3}(?:3f|26|3b|23))((?:[\w.\[\]+-]|%(?:25){0,3}(?!25|3f|26|3b|23|3d)[0-9a-f]{2}){1,80})"
+    r"(?:[?&;#]|%(?:25){0,3}(?:3f|26|3b|23))((?:[\w.$\[\]+-]|%(?:25){0,3}(?!25|3f|26|3b|23|3d)[0-9a-f]{2}){1,80})"
     r"(?:=|%(?:25){0,3}3d)",
     re.IGNORECASE,
 )

@@ -147,6 +147,7 @@ def test_masking_twice_changes_nothing(text: str) -> None:
             "consumer_key",
             "api.key",
             "ASPSESSIONIDAB",
+            "$$app_token",
             "app_code",
             "appcode",
         ),

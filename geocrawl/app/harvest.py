@@ -29,6 +29,7 @@ from geocrawl.urls import (
     ckan_search_url,
     get_records_url,
     is_oai,
+    list_url,
     listing_family,
     listing_url,
     oai_start,
@@ -36,7 +37,7 @@ from geocrawl.urls import (
     records_page,
 )
 from geocrawl.urls.database import DatabaseUrl
-from geocrawl.urls.slices import Slice, slice_url
+from geocrawl.urls.slices import Slice, control_of, modified_since, slice_url, ways_of
 from geocrawl.wording import counted, day_of
 
 
@@ -68,7 +69,7 @@ def run_harvest(
         stored = with_stored_depth(settings, store)
         demand_usable(stored)
         session = wiring.make_session(stored, store, clock, kind, environment=environment)
-        return _ReadyHarvest(session, start, day, _queue(session, url, start))
+        return _ReadyHarvest(session, start, day, _queue(session, url, start), list(start.ways))
 
     with retrying.opened(begin) as begun:
         store, today = begun.session.store, day_of(clock.now())
@@ -76,7 +77,7 @@ def run_harvest(
         run = retrying.call(lambda: store.start_run("harvest", settings))
         most = max_pages or NO_LIMIT
         summary = run_session(begun.session, observer, retrying, max_pages=most, run=run)
-        while summary.stopped in ("done", "resting") and retrying.call(lambda: _add_slices(begun.session)):
+        while summary.stopped in ("done", "resting") and retrying.call(lambda: _add_more(begun)):
             left = most if most == NO_LIMIT else most - summary.pages
             summary = run_session(begun.session, observer, retrying, max_pages=left, run=run).after(summary)
         report = retrying.call(lambda: _report(begun, summary))
@@ -95,6 +96,8 @@ class _ReadyHarvest:
     """The day since which records are wanted; '' for all."""
     waiting: int
     """Pages of records in the queue."""
+    controls: list[int]
+    """Ways to select by date that are not yet tried, the one that is being tried first."""
 
 
 def _queue(session: Session, url: Url, start: HarvestStart) -> int:
@@ -106,6 +109,21 @@ def _queue(session: Session, url: Url, start: HarvestStart) -> int:
     return waiting
 
 
+def _add_more(begun: _ReadyHarvest) -> int:
+    """Queue what the pages that were read lead to: the list in the way in which its server selects by date, or slices;
+    return how many pages are new."""
+    frontier, ways, whole = begun.session.frontier, begun.controls, begun.start.whole
+    if not ways or whole is None or frontier.sources():
+        return _add_slices(begun.session)
+    if frontier.was_visited(control_of(whole, ways[0])):
+        following = modified_since(whole, begun.day, ways[0])
+        ways.clear()
+    else:
+        del ways[0]
+        following = control_of(whole, ways[0]) if ways else whole
+    return frontier.add_records([following])
+
+
 def _add_slices(session: Session) -> int:
     """Queue the next slices of lists that have more records than their servers give; return how many."""
     added = 0
@@ -114,7 +132,8 @@ def _add_slices(session: Session) -> int:
             ListPart(number, Slice(**json.loads(text)) if text else None, stated, read, reason)
             for number, text, stated, read, reason in source.lists
         ]
-        following = plan_round(source.family, source.stated, source.read, parts, session.clock.now())
+        ways = ways_of(source.family, source.first)
+        following = plan_round(source.family, ways, source.stated, source.read, parts, session.clock.now())
         if following is None:
             continue
         pages = ((part, slice_url(source.family, source.first, part)) for part in following.slices)
@@ -124,9 +143,13 @@ def _add_slices(session: Session) -> int:
 
 
 def _report(begun: _ReadyHarvest, summary: RunSummary) -> HarvestReport:
-    session, since = begun.session, begun.day if begun.start.since else ""
+    session, whole = begun.session, begun.start.whole
     services, sources = session.catalog.counts().get("valid", 0), session.frontier.sources()
-    return HarvestReport(summary, session.store.path, services, since=since, sources=sources)
+    unselected = whole is not None and masked(list_url(whole).address) in {source.address for source in sources}
+    since = begun.day if begun.start.since and not unselected else ""
+    return HarvestReport(
+        summary, session.store.path, services, since=since, unselected=begun.day if unselected else "", sources=sources
+    )
 
 
 def _notes(begun: _ReadyHarvest, url: Url) -> list[str]:
@@ -162,6 +185,9 @@ class HarvestStart:
     """What kind of service the catalogue's address is probed as; None: not at all."""
     since: bool = False
     """Whether the pages ask only for records changed since a day."""
+    whole: Url | None = None
+    """First page of all records, of a catalogue that is first asked in which of these ways it selects by date."""
+    ways: range = range(0)
     family: str = ""
     """Name for people of the catalogue that the address is taken for; '' where only an answer can say."""
 
@@ -181,12 +207,10 @@ def find_start(url: Url, candidate: Candidate | None, *, since: str = "") -> Har
     if records_page(url) is not None and query and not since:
         return HarvestStart((url,), family="a page of records")
     if candidate is not None and candidate.endpoint.kind is Kind.CSW:
-        first = get_records_url(url, since=since)
-        return HarvestStart((first,), Kind.CSW, since=bool(since), family=FAMILIES["csw"])
+        return _start_of_csw(url, Kind.CSW, "csw", since)
     if match := _GEONETWORK.match(place):
         csw = read_url(f"{match['root']}/srv/eng/csw")
-        first = get_records_url(csw or url, since=since)
-        return HarvestStart((first,), since=bool(since), family=FAMILIES["geonetwork"])
+        return _start_of_csw(csw or url, None, "geonetwork", since)
     if is_oai(url):
         return HarvestStart(oai_start(url, since=since), since=bool(since), family=FAMILIES["oai"])
     if (listed := listing_url(url.address, since=since) or listing_url(url.address)) is not None:
@@ -201,3 +225,14 @@ def find_start(url: Url, candidate: Candidate | None, *, since: str = "") -> Har
         kind = candidate.endpoint.kind
         return HarvestStart((url,), kind, family=short_name(kind))
     return HarvestStart((url,), Kind.OGCAPI)  # it may be an OGC API that has records
+
+
+def _start_of_csw(csw: Url, kind: Kind | None, family: str, since: str) -> HarvestStart:
+    """Return the start with a CSW: its list, or for records since a day a request that shows whether it selects them.
+
+    CSW's servers differ in the queryable and in the language, and some ignore what they do not understand."""
+    whole, name = get_records_url(csw), FAMILIES[family]
+    if not since:
+        return HarvestStart((whole,), kind, family=name)
+    ways = ways_of("csw", whole)
+    return HarvestStart((control_of(whole, ways[0]),), kind, since=True, whole=whole, ways=ways, family=name)

@@ -5,7 +5,8 @@ slice that states more than the server gives is cut, in as many spans as its tot
 identifiers begin with. Then follow records without a date. A date by which the server cannot filter (an exception,
 nothing, or the same total for every span) is replaced by the family's next one, or the same in another language, and
 after the last by identifiers.
-Slices may overlap: records are counted once.
+Slices may overlap: records are counted once. A family that gives a list of any length after the last record that a
+request names is asked so, from the beginning.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
 
-from geocrawl.urls.slices import Slice, ways_by_identifier, ways_of
+from geocrawl.urls.slices import Slice, scrolls, ways_by_identifier
 
 LEAST_WINDOW = 50
 """A list that ends after fewer records has another fault."""
+_NO_WINDOW = 2**31 - 1
 _FIRST = -2_208_988_800  # 1900
 _DAY_S = 86_400
 _MOST_PARTS = 64
@@ -54,12 +56,13 @@ class Round:
     """Ids of the slices that these replace."""
 
 
-def plan_round(family: str, stated: int, read: int, parts: Sequence[ListPart], now: float) -> Round | None:
+def plan_round(family: str, ways: range, stated: int, read: int, parts: Sequence[ListPart], now: float) -> Round | None:
     """Return the next round of a source that stated `stated` records and gave `read` of them.
 
-    None when nothing is left to try. `now`: seconds since 1970."""
+    None when nothing is left to try. `ways`: those in which its list can be asked by date. `now`: seconds since 1970.
+    """
     whole = next((each for each in parts if each.part is None), None)
-    if whole is None or read >= stated or not ways_of(family) or whole.reason in _BOUNDED:
+    if whole is None or read >= stated or not ways or whole.reason in _BOUNDED:
         return None
     if whole.read < LEAST_WINDOW or whole.read >= stated:
         return None
@@ -69,8 +72,10 @@ def plan_round(family: str, stated: int, read: int, parts: Sequence[ListPart], n
     slices = [(each, each.part) for each in parts if each.part is not None]
     if len(slices) > min(max(_MOST_SLICES, 30 * stated // whole.read), _MOST_OF_ALL):
         return None
+    if scrolls(family):
+        return None if slices else Round(_NO_WINDOW, (Slice(),))
     if not slices:
-        return Round(whole.read, (Slice(0, _FIRST, end),))
+        return Round(whole.read, (Slice(ways[0], _FIRST, end),))
     way = max(part.way for _, part in slices)
     prefixed = [(each, part) for each, part in slices if part.prefix and part.lower == part.upper]
     of_way = [(each, part) for each, part in slices if (part.lower == part.upper if prefixed else part.way == way)]
@@ -79,9 +84,9 @@ def plan_round(family: str, stated: int, read: int, parts: Sequence[ListPart], n
     spans = [each for each, part in of_way if each is not root and part.lower < part.upper and not part.prefix]
     is_deaf = len(spans) > 1 and all(each.stated == (root.stated if root else None) for each in spans)
     has_no_dates = is_deaf or (root is not None and not root.stated)
-    if not prefixed and has_no_dates and way + 1 < ways_of(family):
+    if not prefixed and has_no_dates and way + 1 in ways:
         return Round(whole.read, (Slice(way + 1, _FIRST, end),))
-    by = ways_by_identifier(family) if has_no_dates or prefixed else (way,)
+    by = ways_by_identifier(ways) if has_no_dates or prefixed else (way,)
     untried = [each for each in by if all(part.way != each for _, part in prefixed)]
     by_prefix = Round(whole.read, tuple(Slice(untried[0], prefix=letter) for letter in _LETTERS)) if untried else None
     if not prefixed and has_no_dates:

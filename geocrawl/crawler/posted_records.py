@@ -13,6 +13,7 @@ from geocrawl.model import Document, Failure, Page, Purpose, Url, Visit
 from geocrawl.ports import Turn
 from geocrawl.urls import records_page
 from geocrawl.urls.posted import posted_records
+from geocrawl.urls.slices import is_control
 
 _REFUSALS = frozenset({"ok", "exception", "http-400", "http-404", "http-405", "http-406", "http-415", "http-501"})
 """Reasons of visits that brought no records though something answered: a report, an error, another document."""
@@ -58,8 +59,11 @@ class PostedRecords:
 
 
 def is_exception(document: Document) -> bool:
-    """Return whether a document that was requested as a page of records reports an error instead."""
-    if document.portion is not None or records_page(document.url) is None:
+    """Return whether a document that was requested as a page of records reports an error instead, or holds records
+    where a server that selects by date has none."""
+    if document.portion is not None:
+        return bool(document.portion.matched or document.portion.ids) and is_control(document.url)
+    if records_page(document.url) is None:
         return False
     keys = document.json_keys
     return document.xml_root.lower().endswith("exceptionreport") or ("error" in keys and "results" not in keys)

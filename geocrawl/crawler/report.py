@@ -333,6 +333,8 @@ class HarvestReport:
     """The day since which records were requested (YYYY-MM-DD); '' for all."""
     sources: tuple[SourceState, ...] = ()
     """The lists of records that were read."""
+    unselected: str = ""
+    """The day since which records were wanted of a server that selects by no date: all were requested; '' else."""
 
     @property
     def is_whole(self) -> bool:
@@ -380,6 +382,8 @@ class HarvestReport:
         if s.stopped == "done" and not self.is_whole:
             out[1] = "Ended: no page is left to read, but not all records are read."
         out[2:2] = [line_of_source(source) for source in self.sources if source.state != "whole"]
+        if self.unselected:
+            out.insert(1, f"The server selects by no date of change: all is read, not only since {self.unselected}.")
         if not s.records:
             answered = "1 page was" if s.pages == 1 else f"{s.pages:,} pages were"
             out[:2] = [f"No page of records was read: is this the address of a catalogue? {answered} answered."]

@@ -21,7 +21,7 @@ from geocrawl.page.embedded import may_mention_services
 from geocrawl.page.metadata import address_in, link
 from geocrawl.page.naming import kind_among, may_be_service
 from geocrawl.page.text import addresses_in_text
-from geocrawl.urls import RECORDS, following_page, records_start, records_url
+from geocrawl.urls import RECORDS, following_page, records_start, records_url, with_parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,8 @@ def _following(data: JsonObject, url: Url, page: ListPage) -> str:
     stated = string_of(_at(data, form.following)) if form.following else ""
     if form.following or not returned:
         return stated if returned else ""
+    if form.signal == "socrata" and "scroll_id=" in url.address:
+        return with_parameters(url, {"scroll_id": page.ids[-1]}).address if page.ids[-1] else ""
     start = records_start(url)
     if start is not None:
         after = records_url(url, start + returned) if start + returned < total else None

@@ -9,7 +9,8 @@ CKAN         start, rows (package_search) or offset, limit (package_list), from 
 ArcGIS       start, num, from 1 (ArcGIS REST API, Search)
 GeoNetwork   from, to, from 1, both ends included (`q` service)
 OGC API      startindex or offset, limit, from 0
-OpenDataSoft offset, limit, from 0 (Explore API v2.1); Socrata the same (Discovery API)
+OpenDataSoft offset, limit, from 0 (Explore API v2.1)
+Socrata      offset, limit, from 0, or limit after the record `scroll_id` (Discovery API, deep scrolling)
 udata        page, from 1; GeoNode the same (API v2); piveau from 0 (hub-search)
 Geoportal    from, size, from 1 (OpenSearch of Esri's Geoportal Server) or 0 (its index)
 DCAT         page, from 1 (as in CKAN's `catalog.rdf`)
@@ -85,11 +86,11 @@ _PATHS = re.compile("|".join(paging.path.pattern for paging in _PAGINGS if pagin
 """Matches the paths of all of them: most addresses are refused by one search."""
 
 
-def get_records_url(csw: Url, *, version: str = "2.0.2", schema: str = "", since: str = "", start: int = 1) -> Url:
+def get_records_url(csw: Url, *, version: str = "2.0.2", schema: str = "", start: int = 1) -> Url:
     """Return a GetRecords request for whole records (OGC 07-006r1, 10.8.4; for version 3 OGC 12-176r7, 7.3.4).
 
-    `csw`: any address of the endpoint. `schema`: output schema, Dublin Core (csw:Record) when ''. `since`: only records
-    modified on that day (YYYY-MM-DD) or later, for version 2.0.2. `start`: number of the first record, from 1.
+    `csw`: any address of the endpoint. `schema`: output schema, Dublin Core (csw:Record) when ''. `start`: number of
+    the first record, from 1.
     """
     version = "3.0.0" if version.startswith("3") else "2.0.2"
     namespace = _DUBLIN_CORE[version]
@@ -106,23 +107,8 @@ def get_records_url(csw: Url, *, version: str = "2.0.2", schema: str = "", since
     }
     if version == "3.0.0":
         del wanted["resultType"]  # gone in version 3
-    if since:
-        wanted |= {
-            "constraintLanguage": "FILTER",
-            "constraint_language_version": "1.1.0",
-            "constraint": _modified_since(since),
-        }
     asked = capabilities_url(csw, service="CSW")
     return with_parameters(asked, {"REQUEST": "GetRecords", **wanted})
-
-
-def _modified_since(day: str) -> str:
-    """Return the filter for records modified on a day or later (Filter Encoding 1.1, OGC 04-095)."""
-    from lxml import etree  # with OWSLib 0.25 s to import
-    from owslib.fes import FilterRequest, PropertyIsGreaterThanOrEqualTo
-
-    chosen = FilterRequest().setConstraint(PropertyIsGreaterThanOrEqualTo("dct:modified", day))
-    return etree.tostring(chosen, encoding="unicode")
 
 
 def records_page(url: Url) -> int | None:
@@ -224,6 +210,8 @@ def _paging_of(url: Url) -> tuple[_Paging | None, dict[str, str]]:
     if "getrecords" not in query.lower() and _PATHS.search(path) is None:
         return None, {}
     values = {name.lower(): value for name, value in reversed(query_parameters(url))}
+    if "scroll_id" in values and _SOCRATA.search(path):
+        return None, values
     matching = [p for p in _PAGINGS if p.path.search(path) and p.request in ("", values.get("request", "").lower())]
     return next((p for p in matching if p.start.lower() in values), matching[0] if matching else None), values
 

@@ -1,4 +1,5 @@
-"""Make the address of a slice of a list: its records of a span of time, without a date, or whose identifier begins so.
+"""Make the address of a part of a list: records changed since a day, or a slice: those of a span of time, without a
+date, or whose identifier begins so.
 
 Servers that refuse positions beyond some thousand records (10,000 where Elasticsearch answers) give all of a longer
 list in slices, each shorter than that.
@@ -8,13 +9,13 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from geocrawl.model import Url
 from geocrawl.urls.endpoints import query_parameters
-from geocrawl.urls.records import with_parameters
+from geocrawl.urls.records import list_url, with_parameters
 
 _MODIFIED = ("dct:modified", "apiso:modified", "dc:date")
 """Queryables of CSW for the date of modification (OGC 07-006r1, table 1; OGC 07-045, table 6), in the order in which
@@ -42,14 +43,50 @@ class Slice:
     """Only records without a date of modification."""
 
 
-def ways_of(family: str) -> int:
-    """Return in how many ways a family of catalogues can be asked by date; 0 for one that cannot be sliced."""
-    return 2 * _CQL if family == "csw" else int(family in _WRITERS)
+_NEVER = "2200-01-01"
+"""A day since which no record was changed: a server that finds some ignores the filter."""
+_SCROLL_START = "0000-0000"
+"""What precedes every identifier of Socrata, of four and four letters and digits."""
 
 
-def ways_by_identifier(family: str) -> tuple[int, ...]:
-    """Return the ways to write what identifiers begin with."""
-    return (0, _CQL) if family == "csw" else (0,)
+def ways_of(family: str, first: Url) -> range:
+    """Return the ways in which the list that begins at `first` can be asked by date; empty for one that cannot be
+    sliced. A list that is selected by a constraint takes another one in the same language."""
+    if family != "csw":
+        return range(int(family in _WRITERS or scrolls(family)))
+    values = _values(first)
+    if not values.get("constraint", "").strip():
+        return range(2 * _CQL)
+    return range(_CQL, 2 * _CQL) if _is_cql(values) else range(_CQL)
+
+
+def ways_by_identifier(ways: range) -> range:
+    """Return the ways to write what identifiers begin with: one a language."""
+    return ways[::_CQL]
+
+
+def scrolls(family: str) -> bool:
+    """Return whether a family gives a whole list, however long, to who names the last record instead of a position."""
+    return family == "socrata"
+
+
+def modified_since(csw: Url, day: str, way: int = 0) -> Url:
+    """Return the request for those of a list's records that were modified on a day (YYYY-MM-DD) or later.
+
+    `csw`: GetRecords for the whole list; `way`: one of `ways_of`."""
+    name = _MODIFIED[way % _CQL]
+    changes = _cql([f"{name} >= '{day}'"]) if way >= _CQL else _filter([_compared("GreaterThanOrEqualTo", name, day)])
+    return with_parameters(csw, changes)
+
+
+def control_of(csw: Url, way: int) -> Url:
+    """Return the request to which a server that selects by date in this way answers that no record fits."""
+    return with_parameters(modified_since(csw, _NEVER, way), {"maxRecords": "1"})
+
+
+def is_control(url: Url) -> bool:
+    """Return whether an address is a request of `control_of`."""
+    return _NEVER in url.address and _NEVER in _values(url).get("constraint", "")
 
 
 def slice_url(family: str, first: Url, part: Slice) -> Url | None:
@@ -59,7 +96,9 @@ def slice_url(family: str, first: Url, part: Slice) -> Url | None:
     """
     if family == "csw":
         return _of_csw(first, part)
-    given = {name.lower(): value for name, value in query_parameters(first)}
+    if scrolls(family):
+        return with_parameters(list_url(first), {"limit": "100", "scroll_id": _SCROLL_START})
+    given = _values(first)
     changes = _WRITERS[family](given, part) if family in _WRITERS else None
     return with_parameters(first, changes) if changes else None
 
@@ -102,6 +141,14 @@ _WRITERS: Mapping[str, Callable[[Mapping[str, str], Slice], dict[str, str] | Non
 }
 
 
+def _values(url: Url) -> dict[str, str]:
+    return {name.lower(): value for name, value in query_parameters(url)}
+
+
+def _is_cql(values: Mapping[str, str]) -> bool:
+    return values.get("constraintlanguage", "").upper() == "CQL_TEXT"
+
+
 def _joined(given: str, part: Slice, span: str, identifier: str) -> str:
     """Return a query of Lucene's syntax for a slice of what another one finds."""
     terms = [f"({given})" if given else "", span if part.lower < part.upper else ""]
@@ -113,15 +160,15 @@ _PREFIXES = re.compile(r"</?(\w*)[: >]")
 
 
 def _of_csw(first: Url, part: Slice) -> Url | None:
-    values = {name.lower(): value for name, value in query_parameters(first)}
-    given, is_cql = values.get("constraint", "").strip(), values.get("constraintlanguage", "").upper() == "CQL_TEXT"
-    if given and is_cql != (part.way >= _CQL):
+    values = _values(first)
+    given = values.get("constraint", "").strip()
+    if given and _is_cql(values) != (part.way >= _CQL):
         return None  # one constraint is written in one language
-    changes = _cql(given, part) if part.way >= _CQL else _filter(given, part)
+    changes = _sliced_cql(given, part) if part.way >= _CQL else _sliced_filter(given, part)
     return with_parameters(first, {**changes, "startPosition": "1"}) if changes else None
 
 
-def _cql(given: str, part: Slice) -> dict[str, str]:
+def _sliced_cql(given: str, part: Slice) -> dict[str, str]:
     name, terms = _MODIFIED[part.way - _CQL], [f"({given})"] if given else []
     if part.undated:
         terms.append(f"{name} IS NULL")
@@ -129,10 +176,14 @@ def _cql(given: str, part: Slice) -> dict[str, str]:
         terms += [f"{name} >= '{_utc(part.lower)}'", f"{name} < '{_utc(part.upper)}'"]
     if part.prefix:
         terms.append(f"dc:identifier LIKE '{part.prefix}%'")
+    return _cql(terms)
+
+
+def _cql(terms: Sequence[str]) -> dict[str, str]:
     return {"constraintLanguage": "CQL_TEXT", "constraint_language_version": "1.1.0", "constraint": " AND ".join(terms)}
 
 
-def _filter(given: str, part: Slice) -> dict[str, str] | None:
+def _sliced_filter(given: str, part: Slice) -> dict[str, str] | None:
     filtered = _FILTER.fullmatch(given)
     if given and (filtered is None or set(_PREFIXES.findall(filtered[1])) != {"ogc"}):
         return None
@@ -149,6 +200,10 @@ def _filter(given: str, part: Slice) -> dict[str, str] | None:
         conditions.append(
             f'<ogc:PropertyIsLike wildCard="*" singleChar="_" escapeChar="\\">{like}</ogc:PropertyIsLike>'
         )
+    return _filter(conditions)
+
+
+def _filter(conditions: Sequence[str]) -> dict[str, str]:
     inner = "".join(conditions) if len(conditions) == 1 else f"<ogc:And>{''.join(conditions)}</ogc:And>"
     return {
         "constraintLanguage": "FILTER",

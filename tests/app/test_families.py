@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -212,6 +213,18 @@ def test_a_page_that_was_wrong_is_read_when_the_harvest_is_repeated(
     assert [(source.stated, source.read) for source in report.sources] == [(7, 3)] and not report.is_whole
     harvest(web, tmp_path / "c.db", f"http://p.example{family.path}")
     assert found(tmp_path / "c.db") == set(range(7))
+
+
+@pytest.mark.parametrize(("key", "token"), [("socrata", "$$app_token"), ("opendatasoft", "apikey")])
+def test_a_token_is_sent_with_every_page_and_said_nowhere(tmp_path: Path, key: str, token: str) -> None:
+    family = next(family for family in FAMILIES if family.key == key)
+    web, said = PortalWeb(family), io.StringIO()
+    address = url(f"http://p.example{family.path}?{token}=s3cr3t")
+    observer = LogObserver(log_to(said))
+    report = run_harvest(SETTINGS, tmp_path / "c.db", address, observer=observer, environment=environment(web))
+    assert web.read == list(range(7))
+    assert all("s3cr3t" in each for each in web.asked if family.path in each)
+    assert "s3cr3t" not in "\n".join([said.getvalue(), *report.lines(), *map(str, report.rows())])
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=IDS)

@@ -87,9 +87,9 @@ def served(catalogue: PostOnly) -> Iterator[PostOnly]:
         server.server_close()
 
 
-def harvest(catalogue: PostOnly, path: Path, *, max_pages: int = 0) -> HarvestReport:
+def harvest(catalogue: PostOnly, path: Path, *, max_pages: int = 0, since: str = "") -> HarvestReport:
     observer = LogObserver(log_to())
-    return run_harvest(SETTINGS, path, url(catalogue.address), max_pages=max_pages, observer=observer)
+    return run_harvest(SETTINGS, path, url(catalogue.address), since=since, max_pages=max_pages, observer=observer)
 
 
 @pytest.mark.parametrize("refusal", [200, 400, 405], ids=["a report", "bad request", "no such method"])
@@ -116,6 +116,15 @@ def test_slices_are_posted_in_the_language_that_the_server_takes(tmp_path: Path,
     (source,) = report.sources
     assert (source.stated, source.read, report.is_whole) == (1000, 1000, True)
     assert 5 * len(catalogue.gets) < len(catalogue.posts), "one a round of slices"
+
+
+@pytest.mark.parametrize("language", ["FILTER", "CQL_TEXT"])
+def test_a_list_since_a_day_is_posted_in_the_language_that_the_server_takes(tmp_path: Path, language: str) -> None:
+    with served(PostOnly(Csw(140, language=language), 405)) as catalogue:
+        report = harvest(catalogue, tmp_path / "c.db", since="2022-01-01")
+    (source,) = report.sources
+    assert (report.since, source.stated, report.is_whole) == ("2022-01-01", source.read, True)
+    assert 50 < source.read < 100
 
 
 def test_a_catalogue_that_refuses_both_is_asked_by_post_once(tmp_path: Path) -> None:

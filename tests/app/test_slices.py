@@ -41,12 +41,13 @@ class Csw:
         *,
         filters: str = "dct:modified",
         language: str = "FILTER",
+        ignored: str = "",
         alike: int = 0,
         window: int = WINDOW,
     ) -> None:
         """`filters`: queryable by which it filters, 'deaf' ignores filters. `language`: the only one that it takes for
-        constraints. `alike`: records of one same date."""
-        self.filters, self.language, self.window = filters, language, window
+        constraints. `ignored`: a language whose constraints it ignores. `alike`: records of one same date."""
+        self.filters, self.language, self.ignored, self.window = filters, language, ignored, window
         step = dt.timedelta(days=700) / records
         self.records = [
             (f"{number * 7919 % 36**4:06x}-{number}", BEGIN + step * (0 if number < alike else number))
@@ -62,7 +63,7 @@ class Csw:
         if values.get("request") != "GetRecords":
             return "text/xml", EXCEPTION
         start, rows = int(values["startposition"]), int(values["maxrecords"])
-        constraint = values.get("constraint", "")
+        constraint = values.get("constraint", "") if values.get("constraintlanguage") != self.ignored else ""
         has_date = re.search("dct:modified|apiso:modified|dc:date", constraint)
         is_known = has_date is None or self.filters == "deaf" or self.filters in constraint
         is_known &= not constraint or values["constraintlanguage"] == self.language
@@ -89,7 +90,7 @@ def _fits(constraint: str, name: str, date: dt.datetime | None) -> bool:
         return date is None
     if (prefix := re.search(r"(?:<ogc:Literal>|LIKE ')(\w+)[*%]", constraint)) and not name.startswith(prefix[1]):
         return False
-    days = re.findall(r"<ogc:Literal>([\d-]+)<", constraint)
+    days = re.findall(r"(?:<ogc:Literal>|')([\d-]+)[<']", constraint)
     if days and (date is None or date.isoformat() < days[0]):
         return False
     spans = re.findall(r"(?:<ogc:Literal>|')([\d-]+T[\d:]+)Z", constraint)
@@ -194,6 +195,33 @@ def test_a_list_since_a_day_is_read_in_slices_as_well(tmp_path: Path) -> None:
     assert (source.stated, source.read, source.state) == (expected, expected, "whole")
 
 
+@pytest.mark.parametrize("language", ["FILTER", "CQL_TEXT"])
+@pytest.mark.parametrize("filters", ["dct:modified", "apiso:modified", "dc:date"])
+def test_a_list_since_a_day_is_asked_as_its_server_selects_by_date(tmp_path: Path, filters: str, language: str) -> None:
+    csw = Csw(140, undated=10, filters=filters, language=language)
+    report = harvest(csw, tmp_path / "c.db", since="2022-01-01")
+    expected = sum(date is not None and date >= dt.datetime(2022, 1, 1) for _, date in csw.records)
+    assert [(source.stated, source.read) for source in report.sources] == [(expected, expected)]
+    assert (report.since, report.is_whole, 50 < expected < 130) == ("2022-01-01", True, True)
+
+
+def test_a_filter_that_is_ignored_is_replaced_by_one_in_the_other_language(tmp_path: Path) -> None:
+    csw = Csw(1500, ignored="FILTER", language="CQL_TEXT")
+    report = harvest(csw, tmp_path / "c.db", since="2021-06-01")
+    expected = sum(date is not None and date >= dt.datetime(2021, 6, 1) for _, date in csw.records)
+    assert WINDOW < expected < 1500
+    (source,) = report.sources
+    assert (report.since, source.stated, source.read) == ("2021-06-01", expected, expected), "in slices, too"
+
+
+@pytest.mark.parametrize("filters", ["none", "deaf"])
+def test_a_list_of_a_server_that_selects_by_no_date_is_read_whole_and_told_so(tmp_path: Path, filters: str) -> None:
+    report = harvest(Csw(120, filters=filters), tmp_path / "c.db", since="2022-01-01")
+    assert [(source.stated, source.read) for source in report.sources] == [(120, 120)]
+    assert (report.since, report.is_whole) == ("", True)
+    assert "The server selects by no date of change: all is read, not only since 2022-01-01." in report.lines()
+
+
 class Portal(ABC):
     """A list in JSON of 1,500 records with dates from 2021 on, and a window of `WINDOW` records."""
 
@@ -256,6 +284,25 @@ class Records(Portal):
         return super().__call__(query)
 
 
+class Socrata(Portal):
+    """It goes on beyond the window after the identifier that a request names (Discovery API, deep scrolling)."""
+
+    def __call__(self, query: str) -> Answer:
+        after = parse_qs(query).get("scroll_id", [""])[0]
+        if not after:
+            return super().__call__(query)
+        numbers = sorted((n for n in range(len(self.dates)) if self.name(n) > after), key=self.name)
+        return "application/json", json.dumps(self.page(numbers[:100], len(self.dates), 0)).encode()
+
+    def name(self, number: int) -> str:
+        """Return the identifier of a record: their order is not that of the pages before the window."""
+        return f"{number * 7919 % 10_000:04}-{number:04}"
+
+    def page(self, numbers: list[int], total: int, end: int) -> dict[str, Any]:
+        results = [{"resource": {"id": self.name(number)}} for number in numbers]
+        return {"resultSetSize": total, "results": results}
+
+
 @pytest.mark.parametrize(
     ("portal", "address"),
     [
@@ -266,6 +313,7 @@ class Records(Portal):
             "c.example/api/explore/v2.1/catalog/datasets",
         ),
         (Records(r"(\S+Z)/(\S+Z)", "offset", "limit", 0), "c.example/collections/x/items"),
+        (Socrata("never", "offset", "limit", 0), "c.example/api/catalog/v1"),
     ],
     ids=lambda each: each if isinstance(each, str) else type(each).__name__,
 )

@@ -19,6 +19,7 @@ from geocrawl.urls import (
     records_url,
     with_parameters,
 )
+from geocrawl.urls.slices import modified_since
 
 from .strategies import texts
 
@@ -47,7 +48,7 @@ def test_version_3_has_its_own_schema_and_no_result_type() -> None:
 
 
 def test_since_is_a_filter_on_the_day_of_change() -> None:
-    asked = values(get_records_url(url("http://c.example/csw"), since="2024-05-01"))
+    asked = values(modified_since(get_records_url(url("http://c.example/csw")), "2024-05-01"))
     assert (asked["constraintLanguage"], asked["constraint_language_version"]) == ("FILTER", "1.1.0")
     chosen = etree.fromstring(asked["constraint"])
     (condition,) = chosen

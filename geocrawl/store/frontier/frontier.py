@@ -153,8 +153,12 @@ class SqlFrontier(SqlLearningLog):
 
     def was_answered(self, url: Url) -> bool:
         """Return whether this address was visited as a page or answered as an endpoint."""
+        return self.was_visited(url) or any(map(self._catalog.was_answered, service_keys(url)))
+
+    def was_visited(self, url: Url) -> bool:
+        """Return whether a page of this identity was read when it was requested last."""
         row = self._connection.execute(sql.FIND_URL, {"key": page_key(url.identity)}).fetchone()
-        return (row is not None and row[1] == State.VISITED) or any(map(self._catalog.was_answered, service_keys(url)))
+        return row is not None and row[1] == State.VISITED
 
     def known(self, url: Url) -> bool:
         """Return whether a page of this identity is in the frontier in any state."""

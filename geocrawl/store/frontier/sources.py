@@ -19,6 +19,7 @@ from geocrawl.store.database.constructs import in_list
 from geocrawl.store.database.keys import group_key, page_key, stored_url
 from geocrawl.store.database.schema.tables import SOURCE, SOURCE_LIST, SOURCE_RECORD, SOURCE_SERVICE
 from geocrawl.urls import RECORDS, list_url, records_page, records_start
+from geocrawl.urls.slices import is_control
 
 ENDED, REPEATS, WINDOW, CUT = "ended", "repeats", "window", "cut"
 """Reasons why a list ends before its total: it names no next page, repeats a page, is a slice to be cut, or was cut."""
@@ -155,6 +156,8 @@ class SourceWriter:
         `endpoints`: ids of those that the page names, with whether each is new. `comes_again`: a page that failed will
         be tried again."""
         own = page_key(visit.lease.entry.url.identity)
+        if is_control(visit.lease.entry.url):
+            return None
         if visit.portion is None:
             self._write_without(visit, known, own, comes_again=comes_again)
             return None
