@@ -68,6 +68,8 @@ class Filters:
     """Whole names of providers; a text that is no provider's name is of words that a provider's name has, or part of a
     host."""
     health: tuple[str, ...] = ()
+    columns: tuple[tuple[str, str], ...] = ()
+    """Facets that are columns (`model.search.OF_COLUMNS`) with a value, such as ("licence", "CC-BY-4.0")."""
     level: str = ""
     """The least level of proof: advertised, answers or delivers."""
     alive: bool = False
@@ -82,7 +84,7 @@ class Filters:
 
 MOST_VALUES = 40
 """Most different values of all conditions of a search together."""
-_SEVERAL = ("kinds", "systems", "formats", "countries", "providers", "health")
+_SEVERAL = ("kinds", "systems", "formats", "countries", "providers", "health", "columns")
 
 
 def demand_few_values(every: Iterable[Filters]) -> None:

@@ -37,7 +37,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         keywords=("roads",),
         online_resource="http://a.example/",
         fees="none",
-        access_constraints="none",
+        access_constraints="CC BY 4.0",
         contact={"person": "Ann"},
     )
     world = World(path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import typer
@@ -39,6 +39,12 @@ AtLevel = Annotated[
     str | None,
     typer.Option("--level", metavar="LEVEL", help="At least this level: advertised, answers or delivers."),
 ]
+Licensed = Annotated[
+    str | None,
+    typer.Option(
+        "--licence", metavar="CODE", help="Only services under this licence: CC-BY-4.0, CC-BY … or open (any open one)."
+    ),
+]
 Order = Annotated[
     str, typer.Option("--sort", metavar="ORDER", help="Order: relevance, name, health, newest or quality.")
 ]
@@ -66,6 +72,7 @@ def search(
     crs: InSystem = None,
     alive: Alive = False,
     level: AtLevel = None,
+    licence: Licensed = None,
     sort: Order = "relevance",
     facets: Facets = False,
     layers: OfLayers = False,
@@ -89,7 +96,9 @@ def search(
         geocrawl search --layers roads kenya
     """
     chosen = opt.chosen_format(format_, json, FORMATS)
-    filters = filters_of(kind, bbox, crs, alive, level)
+    chosen_columns = {"licence": licence}
+    columns = tuple((name, value) for name, value in chosen_columns.items() if value)
+    filters = replace(filters_of(kind, bbox, crs, alive, level), columns=columns)
     system = filters.systems[0] if filters.systems else ""
     order = opt.one_of(Sort, sort, "--sort")
     in_full = opt.settings_from(overrides).export_secrets

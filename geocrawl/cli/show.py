@@ -74,6 +74,7 @@ def service_lines(detail: ServiceDetail) -> Iterator[str]:
         "contact": ", ".join(str(value) for value in service.contact.values()),
         "fees": service.fees,
         "access": service.access_constraints,
+        "licence": service.licence,
         "formats": ", ".join(service.formats),
         "extent": ", ".join(f"{side:g}" for side in service.box) if service.box else "",
         "read by": {"owslib": "OWSLib"}.get(detail.read_by, detail.read_by),

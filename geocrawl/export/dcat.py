@@ -15,6 +15,7 @@ from typing import TextIO
 from geocrawl.export.properties import as_iri, description_address, extent_of, mail_of, name_of
 from geocrawl.model.catalogue import Service
 from geocrawl.model.kinds import service_parameter
+from geocrawl.model.licences import licence_address, restricts
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
 
@@ -32,8 +33,6 @@ _PREFIXES = {
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
 _SERVICE_TYPES = "http://www.opengis.net/def/serviceType/ogc/"
-_NO_RIGHTS = ("none", "no conditions apply", "n/a", "-")
-"""Texts that say that nothing is restricted, or nothing (WMS 1.3.0, 7.2.4.2: `none` is reserved for it)."""
 _PHONE = re.compile(r"\+?[0-9]{3,15}")
 _DIGITS = re.compile(r"\(0\)|[\s()/.-]")
 """What people write between the digits of a telephone number."""
@@ -104,8 +103,8 @@ def _about_all(base: str, page: HydraPage | None) -> list[Node]:
 def _node(service: Service, base: str) -> Node:
     """Return a service as a resource; properties that are unknown are left out."""
     stated = dict.fromkeys(map(plain, (service.access_constraints, service.fees)))
-    rights = "; ".join(text for text in stated if text and text.lower() not in _NO_RIGHTS)
-    extent = extent_of(service.box)
+    rights = "; ".join(text for text in stated if text and restricts(text))
+    extent, terms = extent_of(service.box), licence_address(service.licence)
     return _known(
         {
             "@id": f"urn:geocrawl:service:{service.id}",
@@ -123,6 +122,7 @@ def _node(service: Service, base: str) -> Node:
             "dct:publisher": _named("foaf:Agent", "foaf:name", service.provider),
             "dcat:contactPoint": _contact(service),
             "dcat:keyword": list(dict.fromkeys(filter(None, map(plain, service.keywords)))),
+            "dct:license": {"@id": terms, "@type": "dct:LicenseDocument"} if terms else "",
             "dct:rights": _named("dct:RightsStatement", "rdfs:label", rights),
             "dct:spatial": {"@type": "dct:Location", "dcat:bbox": extent.wkt} if extent else "",
             "dct:issued": service.first_seen,

@@ -16,6 +16,7 @@ from geocrawl.export.properties import as_iri, description_address, extent_of, m
 from geocrawl.files import make_folder, whole_file, write_faults
 from geocrawl.model.catalogue import Box, Service
 from geocrawl.model.kinds import service_parameter
+from geocrawl.model.licences import licence_address, restricts
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
 
@@ -31,7 +32,6 @@ _NEW = {
 }
 _OLD_CODES = "http://standards.iso.org/iso/19139/resources/gmxCodelists.xml"
 _NEW_CODES = "http://standards.iso.org/iso/19115/resources/Codelists/cat/codelists.xml"
-_NO_LIMITS = ("", "none", "no conditions apply", "n/a", "-")
 _ABSTRACT_CHARS = 20_000
 """Longest abstract of a record; catalogues refuse records of megabytes."""
 
@@ -60,9 +60,9 @@ def _keywords(service: Service) -> list[str]:
 
 
 def _limits(service: Service) -> list[str]:
-    """Return what restricts the access to a service, and what it costs."""
+    """Return what restricts the access to a service, what it costs, and the address of its licence."""
     found = [as_xml(text) for text in (service.access_constraints, service.fees)]
-    return [text for text in dict.fromkeys(found) if text.lower() not in _NO_LIMITS]
+    return [text for text in (*dict.fromkeys(filter(restricts, found)), licence_address(service.licence)) if text]
 
 
 def _sides(box: Box | None) -> tuple[str, str, str, str] | None:

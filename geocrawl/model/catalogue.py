@@ -8,12 +8,14 @@ wrote them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
+from geocrawl.model import licences
 from geocrawl.model.kinds import Kind
 
 Box = tuple[float, float, float, float]
@@ -45,6 +47,10 @@ class Column:
     """Whether filters in CQL2 may name it, without the prefix of `record`."""
     values: tuple[str, ...] = ()
     """All values of a text, where they are few."""
+    facet: bool = False
+    """Whether a search counts its values, and takes some of them as a condition."""
+    is_meant: Callable[[str, str], bool] = operator.eq
+    """Whether a service with a value (first) is one that a person asks for by another, in a condition."""
     costly: bool = False
     """Whether a search leaves it out of its hits, because it reads the probes or the evidence of each service."""
     name: str = ""
@@ -162,6 +168,17 @@ class Service:
     cors: Annotated[str, Column(f"Access-Control-Allow-Origin {_OF_BEST}")] = ""
     fees: Annotated[str, Column(label=("Fees", "费用"))] = ""
     access_constraints: Annotated[str, Column(label=("Access constraints", "访问限制"))] = ""
+    licence: Annotated[
+        str,
+        Column(
+            "code of the licence that fees and access constraints name (docs/services.md); '' for none or several",
+            label=("Licence", "许可"),
+            record="license",
+            queryable=True,
+            facet=True,
+            is_meant=licences.is_meant,
+        ),
+    ] = ""
     endpoints: Annotated[int, Column("number of its addresses", in_files=False, costly=True)] = 0
     deviations: Annotated[tuple[str, ...], Column(f"{LIST} of codes (docs/deviations.md), {_OF_BEST}")] = ()
     box: Annotated[

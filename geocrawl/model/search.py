@@ -16,6 +16,10 @@ QUERYABLES: Mapping[str, Mapping[str, Any]] = {
     "geometry": {"format": "geometry-any", "title": "Extent"},
 }
 """Property that a filter in CQL2 may name → its JSON schema."""
+OF_COLUMNS = tuple(name for name, column in columns(Service).items() if column.facet)
+"""Facets that are a column of services, whose conditions `Filters.columns` holds."""
+FACETS = ("kind", "health", "level", "country", "provider", "crs", "format", *OF_COLUMNS)
+"""Names of all facets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +97,7 @@ class Results(_Results[SearchHit]):
     """What a search of services found."""
 
     facets: Mapping[str, tuple[FacetValue, ...]]
-    """Names of facets (kind, health, level, country, provider, crs, format) → their values, the commonest first; empty
+    """Names of facets (`FACETS`) → their values, the commonest first; empty
     unless facets were asked for."""
     differences: tuple[str, ...]
     """Sentences that say in what the hits differ from what was asked for, but for the `suggestion`: no service has all

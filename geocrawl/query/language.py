@@ -23,6 +23,7 @@ from geocrawl.filters import (
     read_system,
     unreadable,
 )
+from geocrawl.model.search import OF_COLUMNS
 from geocrawl.query.places import shipped_places
 from geocrawl.wording import Sentence
 
@@ -176,6 +177,16 @@ def _single(field: str, read: Callable[[str, str], Any]) -> Condition:
     return lambda filters, text, said: replace(filters, **{field: read(text, said)})
 
 
+def _of_column(name: str) -> Condition:
+    """Return a condition on a column that is a facet."""
+
+    def add(filters: Filters, text: str, said: str) -> Filters:
+        values = dict.fromkeys((*filters.columns, *((name, value) for value in _values(text))))
+        return replace(filters, columns=tuple(values))
+
+    return add
+
+
 def _as_typed(text: str, said: str) -> str:
     return text
 
@@ -202,5 +213,6 @@ CONDITIONS: Mapping[str, Condition] = {
     "level": _single("level", read_level),
     "alive": _alive,
     "new": _single("new_within_s", read_span),
+    **{name: _of_column(name) for name in OF_COLUMNS},
 }
 """Name of a condition → what adds its value to filters; it is told what the user typed before, for its messages."""

@@ -13,6 +13,8 @@ from starlette.requests import Request
 
 from geocrawl.filters import Cql2, Filters, QueryError, Sort
 from geocrawl.model import Kind
+from geocrawl.model.catalogue import Service, columns
+from geocrawl.model.search import FACETS, OF_COLUMNS
 from geocrawl.query.language import CONDITIONS, alternatives
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.urls import read_url
@@ -28,10 +30,10 @@ _FALLING = (Sort.NEWEST, Sort.QUALITY)
 """Orders whose greatest values come first, unlike those of `sortby=NAME`."""
 FILTER_LANGUAGES = ("cql2-text", "cql2-json")
 _CRS84 = ("http://www.opengis.net/def/crs/OGC/1.3/CRS84", "http://www.opengis.net/def/crs/OGC/0/CRS84")
-FACETS = ("kind", "health", "level", "country", "provider", "crs", "format")
 FACET_FIELDS = {
     **{"kind": "kinds", "health": "health", "country": "countries", "provider": "providers"},
     **{"crs": "systems", "format": "formats"},
+    **dict.fromkeys(OF_COLUMNS, "columns"),
 }
 """Facet that may have several values → its field of `Filters`."""
 PARAMETERS: Mapping[str, str] = {
@@ -51,6 +53,7 @@ PARAMETERS: Mapping[str, str] = {
     "provider": "Whole name of a provider, or words of names",
     "crs": "Reference system, such as EPSG:25832, of the service or any layer",
     "format": "Media type or a part of one",
+    **{name: columns(Service)[name].meaning for name in OF_COLUMNS},
     "alive": "true: valid at the last probe; a time such as 30d: the last valid answer is not older",
     "new": "A time such as 7d: found not earlier",
     "sortby": "title, health (best first), quality (lowest first) or created (oldest first), several with commas, the "

@@ -203,7 +203,8 @@ def _open_facets(catalogue: Catalogue, criteria: SearchRequest, check: Check) ->
     counted = {}
     for name, field in FACET_FIELDS.items():
         if criteria.all.get(name):
-            unset: dict[str, Any] = {field: ()}
+            others = tuple(each for each in criteria.filters.columns if each[0] != name)
+            unset: dict[str, Any] = {field: others if field == "columns" else ()}
             filters = replace(criteria.filters, **unset)
             results = catalogue.find(criteria.text, filters, facets=True, limit=0, check=check)
             counted[name] = results.facets.get(name, ())

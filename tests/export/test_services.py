@@ -276,7 +276,7 @@ def test_files_that_may_not_grow_end_in_one_clear_line(format: str, tmp_path: Pa
 import resource, signal, sys
 from pathlib import Path
 from geocrawl.errors import EnvironmentFault
-from geocrawl.export.dcat import Page, write_jsonld, write_turtle
+from geocrawl.export.dcat import write_jsonld, write_turtle
 from geocrawl.export.services import export_services
 from tests.support.published import numbered, of_every_kind
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

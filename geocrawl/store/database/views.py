@@ -210,6 +210,7 @@ def service_columns(endpoint: FromClause, *, in_full: bool = False) -> Mapping[s
         "cors": func.coalesce(endpoint.c.cors, ""),
         "fees": SERVICE.c.fees,
         "access_constraints": SERVICE.c.access_constraints,
+        "licence": SERVICE.c.licence,
         "endpoints": _of_service(func.count()),
         "deviations": select(json_list(json_member(deviation.c.value, "code")))
         .select_from(deviation)

@@ -11,13 +11,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from geocrawl.model.kinds import short_name
-from geocrawl.model.search import LayerResults, Results
+from geocrawl.model.search import FACETS, LayerResults, Results
 from geocrawl.query.places import country_name
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.downloads import FILES
 from geocrawl.web.pages.found_layers import LAYER_FILES
 from geocrawl.web.pages.qgis_layer import source_of
-from geocrawl.web.parameters import FACETS, SearchRequest, as_typed, read_search
+from geocrawl.web.parameters import SearchRequest, as_typed, read_search
 from geocrawl.web.preview_requests import may_be_shown
 from geocrawl.web.site import ITEMS, LAYERS, Links, base_url, page, site_of
 from geocrawl.web.texts import Words

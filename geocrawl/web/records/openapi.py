@@ -9,9 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from geocrawl import __version__
+from geocrawl.model.search import FACETS
 from geocrawl.web.answers import LANGUAGES
 from geocrawl.web.downloads import FILES
-from geocrawl.web.parameters import DEFAULT_LIMIT, FACETS, FILTER_LANGUAGES, MAX_LIMIT, PARAMETERS, SORTS
+from geocrawl.web.parameters import DEFAULT_LIMIT, FILTER_LANGUAGES, MAX_LIMIT, PARAMETERS, SORTS
 from geocrawl.web.records import oai, sources
 from geocrawl.web.records.documents import DESCRIPTION, DOCUMENTS, SCHEMA, TITLE
 from geocrawl.web.records.metadata import FORMS

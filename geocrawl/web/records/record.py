@@ -73,10 +73,11 @@ def record_of_service(detail: ServiceDetail, base: str) -> Value:
 
 
 def _properties(service: Service) -> Value:
-    """Return the properties that are columns of a service; an unknown country is left out."""
+    """Return the properties that are columns of a service; an unknown country or licence is left out."""
     values = {column.record: getattr(service, column.name) for column in columns(Service).values() if column.record}
-    if not service.country:
-        del values["geocrawl:country"]
+    for name in ("geocrawl:country", "license"):
+        if not values[name]:
+            del values[name]
     return values | {"title": service.title or masked(service.url)}
 
 

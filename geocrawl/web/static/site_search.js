@@ -12,9 +12,9 @@
   const RANKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const LETTERS = { ß: "ss", ø: "o", æ: "ae", œ: "oe", ł: "l", đ: "d", ı: "i" };
   const HAN = /([\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)/;
-  const FACETS = ["kind", "health", "level", "country", "provider", "crs", "format"];
   const texts = JSON.parse(document.getElementById("texts").textContent);
   const form = document.getElementById("search");
+  const FACETS = Array.from(form.querySelectorAll("select"), (each) => each.name);
   const element = (id) => document.getElementById(id);
 
   // ------------------------------------------------------------------------- parts of the index

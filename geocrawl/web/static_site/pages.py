@@ -16,10 +16,10 @@ from urllib.parse import urlencode
 import geocrawl
 from geocrawl.export.properties import name_of, parts_of
 from geocrawl.export.snapshot import MANIFEST
-from geocrawl.model.catalogue import HEALTHS, LEVELS, Box, Layer, Service
+from geocrawl.model.catalogue import HEALTHS, LEVELS, Box, Layer, Service, columns
 from geocrawl.model.details import ServiceDetail
 from geocrawl.model.kinds import Kind, short_name
-from geocrawl.model.search import FacetValue
+from geocrawl.model.search import FACETS, FacetValue
 from geocrawl.query.places import country_name
 from geocrawl.web.charts import coverage
 from geocrawl.web.layers import layer_tree
@@ -38,9 +38,6 @@ IN_FOLDER = 500
 IN_CARDS = 10
 """Services of one file of cards, which a browser loads for each hit of a search."""
 _MOST_ABSTRACT = 240
-_COLUMNS = ("kind", "health", "level", "country", "provider")
-FACETS = (*_COLUMNS, "crs", "format")
-"""Lists the facets of the site's search: those of `geocrawl serve`."""
 _MOST_VALUES = 250
 """Most values of a facet from which a person chooses: more than there are countries."""
 CELL_DEG = 10
@@ -286,7 +283,7 @@ def search_texts(words: Words) -> Mapping[str, Any]:
 
 def facets_of(service: Service, layers: Sequence[Layer]) -> dict[str, list[str]]:
     """Return the values that a service has of each of `FACETS`."""
-    values: dict[str, set[str]] = {name: {getattr(service, name)} for name in _COLUMNS}
+    values: dict[str, set[str]] = {name: {getattr(service, name)} for name in FACETS if name in columns(Service)}
     values["crs"] = {code.upper() for layer in layers for code in layer.crs}
     values["format"] = {
         each.lower() for formats in (service.formats, *(layer.formats for layer in layers)) for each in formats

@@ -18,7 +18,7 @@ from geocrawl.export.services import export_services
 from geocrawl.export.tables import export_endpoints
 from geocrawl.model.catalogue import Layer, Service
 from geocrawl.model.details import ServiceDetail
-from geocrawl.model.search import Selection
+from geocrawl.model.search import FACETS, Selection
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.charts import coverage, map_squares
 from geocrawl.web.discovery import PART, Feed, atom_of, json_feed_of, sitemap_index, url_set
@@ -56,7 +56,7 @@ class _Whole:
 
     index: SearchIndex = field(default_factory=SearchIndex)
     ranks: bytearray = field(default_factory=lambda: bytearray(b"A"))
-    facets: dict[str, Counter[str]] = field(default_factory=lambda: {name: Counter() for name in pages.FACETS})
+    facets: dict[str, Counter[str]] = field(default_factory=lambda: {name: Counter() for name in FACETS})
     boxes: list[tuple[float, float, float, float]] = field(default_factory=list)
     newest: list[tuple[float, int, dict[str, Any]]] = field(default_factory=list)
     """(first seen, number, what the first page shows of it)."""

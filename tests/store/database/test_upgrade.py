@@ -69,6 +69,8 @@ def upgrade() -> None:
 CHANGED = {
     "endpoint": {"every_s", "whole_at"},
     "outlinks": {"moved"},
+    "search_change": {"seq"},
+    "service": {"licence"},
     "pattern": {"fruitless", "late"},
     "url": {"link_relevance", "sub_queue"},
     "watch": {"every_s"},

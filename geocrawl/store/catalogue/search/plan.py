@@ -12,6 +12,7 @@ from functools import reduce
 
 from geocrawl.filters import DAY_S, Filters, Sort
 from geocrawl.model import Kind
+from geocrawl.model.search import OF_COLUMNS
 from geocrawl.query.fold import (
     forms,
     is_unspaced,
@@ -432,6 +433,7 @@ def _conditions(filters: Filters) -> Iterator[Sentence]:
         "country": filters.countries,
         "provider": filters.providers,
         "health": filters.health,
+        **{each: tuple(value for name, value in filters.columns if name == each) for each in OF_COLUMNS},
     }
     for name, values in lists.items():
         if values:

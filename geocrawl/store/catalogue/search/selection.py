@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from geocrawl.filters import EVERYWHERE, Filters, Sort
 from geocrawl.model.catalogue import HEALTHS, LEVELS, Box
-from geocrawl.model.search import FacetValue
+from geocrawl.model.search import OF_COLUMNS, FacetValue
+from geocrawl.store.catalogue.search.port import QUERIED
 from geocrawl.store.catalogue.search.snapshot import Flags, Snapshot, of_health
 
 
@@ -35,6 +36,8 @@ def meeting(snapshot: Snapshot, filters: Filters, now: float) -> Flags:
         meets &= np.isin(snapshot["formats"], snapshot.lists_with(named))
     if filters.providers:
         meets &= _of_providers(snapshot, filters.providers)
+    for name in {name for name, _ in filters.columns}:
+        meets &= _meant(snapshot, name, [value for of, value in filters.columns if of == name])
     if filters.health:
         meets &= np.isin(snapshot["health"], [HEALTHS.index(state) for state in filters.health])
     if filters.level:
@@ -84,6 +87,14 @@ def _one_of(snapshot: Snapshot, column: str, values: tuple[str, ...]) -> Flags:
     return found
 
 
+def _meant(snapshot: Snapshot, name: str, asked: Sequence[str]) -> Flags:
+    """Return for each position whether its value of a column is one that is asked for."""
+    texts, is_meant = snapshot.names[name].texts, QUERIED[name].is_meant
+    passes = np.fromiter((any(is_meant(text, value) for value in asked) for text in texts), np.bool_, len(texts))
+    found: Flags = passes[snapshot[name]]
+    return found
+
+
 def _of_providers(snapshot: Snapshot, wanted: tuple[str, ...]) -> Flags:
     """Return for each position whether its provider is one of the wanted: `Snapshot.of_provider`."""
     found = np.zeros(snapshot.count, np.bool_)
@@ -94,7 +105,6 @@ def _of_providers(snapshot: Snapshot, wanted: tuple[str, ...]) -> Flags:
 
 # --------------------------------------------------------------------------- facets
 
-FACETS = ("kind", "health", "level", "country", "provider", "crs", "format")
 MOST_VALUES = 20
 """Most values of a facet."""
 
@@ -109,6 +119,7 @@ def count(snapshot: Snapshot, found: NDArray[np.int64]) -> Mapping[str, tuple[Fa
         "provider": _of_names(snapshot, found, "provider"),
         "crs": _of_lists(snapshot, found, "systems"),
         "format": _of_lists(snapshot, found, "formats"),
+        **{name: _of_names(snapshot, found, name) for name in OF_COLUMNS},
     }
 
 

@@ -17,6 +17,7 @@ from sqlalchemy import BigInteger, ClauseElement, bindparam, delete, func, inser
 
 from geocrawl.model import Endpoint, Layer, Service
 from geocrawl.model.catalogue import SIDES
+from geocrawl.model.licences import licence_of
 from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.index.writer import SearchWriter
 from geocrawl.store.catalogue.write.changes import write_changes
@@ -354,6 +355,7 @@ def service_row(service: Service, site: str, at: float) -> Mapping[str, object]:
         "contact": json.dumps(dict(service.contact), ensure_ascii=False),
         "fees": service.fees,
         "access_constraints": service.access_constraints,
+        "licence": licence_of(service.access_constraints, service.fees),
         "version": service.version,
         "formats": _json(service.formats),
         "online_resource": service.online_resource,

@@ -54,6 +54,8 @@ class Service(SQLModel, table=True):
     """`online_resource` with keys and passwords replaced by `***`, for publication."""
     read_by: str = starting_with(text("''"), "")
     """Which reader read the description: 'owslib', 'geocrawl'; '' before this was noted."""
+    licence: str = starting_with(text("''"), "")
+    """Code of the licence that `fees` and `access_constraints` name (`geocrawl/model/licences.py`); '' for none."""
 
 
 class Layer(SQLModel, table=True):

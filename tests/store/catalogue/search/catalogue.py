@@ -25,6 +25,12 @@ SERVICES = {
     "http://old.example/roads/wms?token=geheim123": ("Roads", "Road Office", ("Straßennetz",), None),
     "http://new.example/roads/wms": ("Roads", "Road Office", ("Straßennetz",), None),
 }
+LICENCES = {
+    "http://fiji.example/reef/wms": "CC BY 4.0",
+    "http://sols.gouv.fr/sols/wms": "Licence Ouverte 2.0",
+    "http://new.example/roads/wms": "none",
+}
+"""Address → what it says of access constraints."""
 
 
 def kind_of(address: str) -> Kind:
@@ -65,7 +71,7 @@ def filled(path: Path | str) -> World:
     """Return a world with all `SERVICES`; the old roads have failed since."""
     world = World(path)
     for address, about in SERVICES.items():
-        record(world, address, service(*about))
+        record(world, address, replace(service(*about), access_constraints=LICENCES.get(address, "")))
     record(world, "http://old.example/roads/wms?token=geheim123", None, "http-404")
     return world
 

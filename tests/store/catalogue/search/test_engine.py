@@ -171,6 +171,8 @@ MEANT_BY_CONDITIONS = [
     ("provider:bayern.de", Filters(providers=("bayern.de",))),
     ("health:degraded", Filters(health=("degraded",))),
     ("alive:yes", Filters(alive=True)),
+    ("licence:cc-by", Filters(columns=(("licence", "CC-BY-4.0"),))),
+    ("licence:open", Filters(columns=(("licence", "etalab-2.0"), ("licence", "CC-BY")))),
 ]
 
 
@@ -253,6 +255,7 @@ def test_facets_count_what_was_found(engine: SearchEngine) -> None:
     facets = engine.search("soil", facets=True).facets
     assert {value.value: value.count for value in facets["country"]} == {"DE": 2, "FR": 1}
     assert [(value.value, value.count) for value in facets["crs"]] == [("EPSG:25832", 3), ("EPSG:4326", 3)]
+    assert [(value.value, value.count) for value in facets["licence"]] == [("etalab-2.0", 1)]
     for name, values in facets.items():
         for value in values:
             key = {"crs": "crs", "format": "format"}.get(name, name)

@@ -1,13 +1,11 @@
 """Add the sums of probes of an hour, a day or a month.
 
 Upkeep rolls up the probes that exist, some of each endpoint at a time: a database may hold millions. Until then they
-are read as they are. The views are made again, because they read both.
+are read as they are.
 """
 
 import sqlalchemy as sa
 from alembic import op
-
-from geocrawl.store.database.views import CREATE_VIEWS
 
 revision = "0037"
 down_revision = "0036"
@@ -39,6 +37,3 @@ def upgrade() -> None:
         sa.Column("times", _TEXT, nullable=False),
         sqlite_with_rowid=False,
     )
-    for name, view in CREATE_VIEWS.items():
-        op.execute(f"DROP VIEW IF EXISTS {name}")
-        op.execute(view)
