@@ -177,11 +177,11 @@ class Database:
     def write_meta(self, name: str, value: str | bytes) -> None:
         """Store a fact under a name, inside the caller's transaction."""
         data = value.encode() if isinstance(value, str) else value
-        self.connection.execute(_WRITE_FACT, {"name": name, "value": data})
+        self.connection.write(_WRITE_FACT, {"name": name, "value": data})
 
     def delete_meta(self, name: str) -> None:
         """Delete a fact, inside the caller's transaction."""
-        self.connection.execute(_DELETE_FACT, {"name": name})
+        self.connection.write(_DELETE_FACT, {"name": name})
 
 
 COPIED_FROM = "migrated"

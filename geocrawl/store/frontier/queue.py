@@ -86,7 +86,7 @@ class Queue:
         """Find the new head of a host's queue after `left` URLs left the queue (or lost rank)."""
         new = self._arrivals.pop(host_id, None) or HostArrivals()
         changed = {"host": host_id, "more": new.waiting - left, "new_pages": new.pages}
-        self._connection.execute(sql.REFRESH, changed)
+        self._connection.write(sql.REFRESH, changed)
 
     def settle_host(self, host_id: int, state: HostState, now: float, *, left: int) -> None:
         """End a lease with the next turn: hosts of equal rank are served in the order of their last one. Write the
@@ -106,7 +106,7 @@ class Queue:
     def change(self, url_id: int, to: State, reason: str | None = None) -> None:
         """Change the state of a URL, which keeps its attempts and rank."""
         purpose, state, _, tier, score, host_id, sub_queue, former = self._place(url_id)
-        self._connection.execute(sql.WRITE_URL, {"url": url_id, "state": to, "reason": reason, "retry_at": None})
+        self._connection.write(sql.WRITE_URL, {"url": url_id, "state": to, "reason": reason, "retry_at": None})
         if state == State.REFUSED:
             self.counters.refuse(former or "", -1)
         if to is State.REFUSED:
@@ -119,7 +119,7 @@ class Queue:
 
     def refuse(self, host_id: int, rows: Sequence[tuple[int, str, int, str, int | None]]) -> None:
         """Refuse waiting URLs of a host: (id, purpose, tier, reason, sub-queue)."""
-        self._connection.executemany(
+        self._connection.write_many(
             sql.WRITE_URL,
             [{"url": row[0], "state": State.REFUSED, "reason": row[3], "retry_at": None} for row in rows],
         )
@@ -130,7 +130,7 @@ class Queue:
 
     def put_last(self, host_id: int, rows: Sequence[tuple[int, str, int, int]]) -> None:
         """Let waiting URLs of a host wait in the lowest tier, in the order of their keys: (id, purpose, tier, key)."""
-        self._connection.executemany(
+        self._connection.write_many(
             sql.WRITE_URL, [{"url": row[0], "tier": LATE_TIER, "score": -share_of_keys(row[3])} for row in rows]
         )
         for _, purpose, tier, _ in rows:
@@ -151,7 +151,7 @@ class Queue:
         `due`: its time has come by itself. What a person puts back is read whole, not asked by validators.
         """
         self.change(url_id, State.WAITING)
-        self._connection.execute(sql.WRITE_URL, {"url": url_id, "attempts": 0, "kills": 0})
+        self._connection.write(sql.WRITE_URL, {"url": url_id, "attempts": 0, "kills": 0})
         if not due:
             self.ask_whole(url_id)
 
@@ -164,13 +164,13 @@ class Queue:
         _, state, *_ = self._place(url_id)
         if state == State.WAITING:  # out of the queue first, so that its counters stay in step
             self.change(url_id, State.REFUSED)
-        self._connection.execute(sql.WRITE_URL, {"url": url_id, **rank._asdict()})
+        self._connection.write(sql.WRITE_URL, {"url": url_id, **rank._asdict()})
         self.reopen(url_id)
 
     def move(self, url_id: int, rank: Rank) -> None:
         """Give a URL of any state another rank; it keeps its state."""
         purpose, state, _, tier, _, host_id, *_ = self._place(url_id)
-        self._connection.execute(sql.WRITE_URL, {"url": url_id, **rank._asdict()})
+        self._connection.write(sql.WRITE_URL, {"url": url_id, **rank._asdict()})
         self.counters.move(purpose, (state, tier), (state, rank.tier), None)
         if state == State.WAITING:
             self.refresh(host_id, left=0)

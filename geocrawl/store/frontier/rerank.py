@@ -150,8 +150,8 @@ class Reranking:
             if (state, tier) != (to, new.tier):
                 queue.counters.move("page", (state, tier), (to, new.tier), sub_queue)
             left[host_id] = left.get(host_id, 0) + (state == State.WAITING) - (to == State.WAITING)
-        self._connection.executemany(WRITE_URL, moved)
-        self._connection.executemany(WRITE_URL, turned)
+        self._connection.write_many(WRITE_URL, moved)
+        self._connection.write_many(WRITE_URL, turned)
         for host_id, count in left.items():
             queue.refresh(host_id, count)
         return len(moved) + len(turned)
@@ -199,7 +199,7 @@ class Reranking:
             gone = (state == State.WAITING) - (to == State.WAITING)
             left[host_id] = left.get(host_id, 0) + gone * count
             changed += count
-        self._connection.execute(_WRITE_NEW_RANKS, part)
+        self._connection.write(_WRITE_NEW_RANKS, part)
         for host_id, count in left.items():
             queue.refresh(host_id, count)
         return changed

@@ -66,7 +66,7 @@ class SharedRun:
     def count(self, visit: Visit) -> None:
         """Count a page that was answered, inside the transaction of its settlement."""
         if visit.is_page_answered:
-            self._connection.execute(sql.COUNT, {"name": self._counter, "value": 1})
+            self._connection.write(sql.COUNT, {"name": self._counter, "value": 1})
 
     def report(self, counts: Mapping[str, Any]) -> None:
         """Store what this process has done so far."""

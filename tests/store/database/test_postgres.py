@@ -98,7 +98,7 @@ def test_a_transaction_that_the_server_ended_because_it_stood_still_is_made_agai
     world.database.connection.execute("SET idle_in_transaction_session_timeout = '50ms'")
     with pytest.raises(PassingFault, match="nothing was done for too long"), world.database.transaction:
         time.sleep(0.5)
-        world.database.write_meta("a", "b")
+        world.database.meta("a")
     assert world.seed("a.example/") == 1
 
 
