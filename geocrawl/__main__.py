@@ -17,6 +17,9 @@ def main() -> None:
     interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # a background job ignores SIGINT
     if interruptible:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from geocrawl.resources import tune
+
+    tune()
     from geocrawl.cli import main as run
 
     if interruptible:

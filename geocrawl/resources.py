@@ -117,7 +117,7 @@ def causes_of(error: BaseException) -> Iterator[BaseException]:
         one = one.__cause__ or one.__context__
 
 
-_THRESHOLDS = (10_000, 20, 20)
+_AT_START, _IN_A_RUN = (100_000, 20, 20), (10_000, 20, 20)
 """Allocations before a collection of generation 0 (Python's default: 700), collections of generation 0 before one of
 generation 1, and of generation 1 before a full one. A visit allocates thousands of containers, and reference counting
 frees nearly all of them."""
@@ -129,7 +129,7 @@ def tune() -> None:
     Importing the modules of a crawl allocates some hundred thousand containers that are never freed: at Python's
     default thresholds, collections took a tenth of the start-up time.
     """
-    gc.set_threshold(*_THRESHOLDS)
+    gc.set_threshold(*_AT_START)
 
 
 @contextmanager
@@ -141,7 +141,7 @@ def long_run() -> Iterator[None]:
     """
     thresholds = gc.get_threshold()
     gc.freeze()
-    tune()
+    gc.set_threshold(*_IN_A_RUN)
     try:
         yield
     finally:

@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from geocrawl.config import check, database_path
@@ -29,9 +30,11 @@ from geocrawl.priority import registry
 from geocrawl.sanitize import masked, plain
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
 from geocrawl.store import Connection, OpenSnapshot, Store
-from geocrawl.store.frontier.status import CatalogStatus, read_status
 from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import counted, moment, span
+
+if TYPE_CHECKING:
+    from geocrawl.store.frontier.status import CatalogStatus
 
 LEAST_FREE_BYTES = 500_000_000
 CLOCK_S = 60.0
@@ -151,7 +154,7 @@ def _read_topic(settings: Settings) -> None:
 
 def _read_constants(settings: Settings) -> None:
     """Read the constants of every strategy that has some, also of one that does not run: its turn may come."""
-    for name in dict.fromkeys((DEFAULT_STRATEGY, *(key.partition(".")[0] for key in settings.set))):
+    for name in dict.fromkeys(key.partition(".")[0] for key in settings.set):
         registry.make_strategy(name, settings.set)
 
 
@@ -333,6 +336,8 @@ def check_database(
 
 def status_at(place: DatabaseUrl) -> CatalogStatus:
     """Return the state of a catalogue, its queue and its daemon. Raises DatabaseFault when it cannot be read."""
+    from geocrawl.store.frontier.status import read_status
+
     with Store.open_readonly(place) as connection:
         return read_status(connection, connection.now())
 
@@ -341,6 +346,8 @@ def check_connection(
     connection: Connection, now: float, *, silent_s: float = SILENT_S, needs_daemon: bool = True
 ) -> tuple[list[Finding], CatalogStatus]:
     """Return the findings about an open database, and its status. Raises DatabaseFault when it cannot be read."""
+    from geocrawl.store.frontier.status import read_status  # a start of a crawl checks settings alone
+
     status, place = read_status(connection, now), connection.path
     good = Finding("database-good", Severity.OK, "database", f"{place}: {counted(status.services, 'service')}")
     return [good, *check_status(status, place, now, silent_s=silent_s, needs_daemon=needs_daemon)], status

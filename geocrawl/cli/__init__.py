@@ -14,7 +14,6 @@ from geocrawl import __version__
 from geocrawl.cli.output import foreseen_ends, mask_standard_streams
 from geocrawl.cli.registry import CommandGroup, help_of
 from geocrawl.errors import GeocrawlError
-from geocrawl.resources import tune
 
 app = typer.Typer(
     name="geocrawl",
@@ -51,7 +50,6 @@ app.callback(help=help_of(root.__doc__))(root)
 
 def main() -> None:
     """Run the command line: a foreseen error is one line on standard error and an exit code; secrets are masked."""
-    tune()
     mask_standard_streams()
     try:
         with foreseen_ends():

@@ -21,7 +21,6 @@ from geocrawl.cli.progress import ask_for_contact, log_of, logged_part, observe
 from geocrawl.errors import GeocrawlError, UsageError
 from geocrawl.filters import Filters, Sort
 from geocrawl.priority.topics import find_topic, topics_folder
-from geocrawl.resources import tune
 from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
 from geocrawl.store import Store
@@ -123,8 +122,8 @@ def last_lines(path: DatabaseUrl, named: Sequence[str]) -> Iterator[str]:
 
 def _processes(settings: Settings, path: DatabaseUrl, record: Path | None) -> Processes:
     """Return the further processes of a crawl by several, which run `take_part`."""
-    command = (sys.executable, "-c", f"from {__name__} import take_part; take_part()")
-    return Processes(settings, path, record, command)
+    code = f"from geocrawl.resources import tune; tune(); from {__name__} import take_part; take_part()"
+    return Processes(settings, path, record, (sys.executable, "-c", code))
 
 
 def take_part() -> None:
@@ -132,7 +131,6 @@ def take_part() -> None:
     from geocrawl.app.crawl import take_part
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing to be settled yet
-    tune()
     task = read_task()
     mask_standard_streams()
     try:

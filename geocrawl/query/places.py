@@ -14,7 +14,6 @@ from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
-from shapely import STRtree, box
 
 from geocrawl.filters import unreadable
 from geocrawl.model.catalogue import Box
@@ -69,6 +68,8 @@ class Places:
     """A gazetteer."""
 
     def __init__(self, places: Sequence[Place]) -> None:
+        from shapely import STRtree, box  # a crawl that finds no service does without
+
         named = dict[Words, list[Place]]()
         for place in places:
             for name in place.names:
@@ -94,6 +95,8 @@ class Places:
 
     def country_of(self, host: str, extent: Box | None) -> str:
         """Return the country of a service by its extent and its host's top-level domain; '' when neither tells."""
+        from shapely import box
+
         of_host = self._country_of_host(host)
         if extent is None or extent[0] > extent[2] or not self._owners:
             return of_host

@@ -22,7 +22,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from geocrawl.errors import EnvironmentFault, UsageError
-from geocrawl.resources import allow_open_files
+from geocrawl.resources import allow_open_files, long_run
 from geocrawl.sanitize import plain
 from geocrawl.settings import Settings
 from geocrawl.urls.hosts import in_url
@@ -284,6 +284,7 @@ def run(application: ASGIApp, options: Options, listening: socket.socket) -> Non
     """Serve on a listening socket until a signal comes. Raises EnvironmentFault when the application does not start."""
     allow_open_files(0)
     server = uvicorn.Server(config_of(application, options))
-    server.run(sockets=[listening])
+    with long_run():
+        server.run(sockets=[listening])
     if not server.started:
         raise EnvironmentFault(f"{options.host}:{options.port}: the server could not start; the log says why")

@@ -10,9 +10,8 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from shapely import GeometryCollection, Polygon
 from sqlalchemy import BigInteger, ClauseElement, bindparam, delete, func, insert, or_, select, union_all, update
 
 from geocrawl.model import Endpoint, Layer, Service
@@ -25,6 +24,9 @@ from geocrawl.store.catalogue.write.clusters import EndpointClusters
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list, upsert
 from geocrawl.store.database.schema.tables import DESCRIPTION, ENDPOINT, LAYER, SERVICE, SERVICE_ALIAS
+
+if TYPE_CHECKING:
+    from shapely import Polygon
 
 _is_service = SERVICE.c.id == bindparam("service")
 _ADD_SERVICE = insert(SERVICE)
@@ -392,6 +394,8 @@ def layer_row(layer: Layer) -> Mapping[str, object]:
 
 def _sides(extents: Iterable[Polygon | None]) -> Mapping[str, float | None]:
     """Return the sides of the box around all extents that are known, degrees; None for each when none is known."""
+    from shapely import GeometryCollection  # a crawl that finds no service does without
+
     union = GeometryCollection([extent for extent in extents if extent is not None])
     return dict(zip(SIDES, (None,) * 4 if union.is_empty else union.bounds, strict=True))
 
