@@ -88,6 +88,16 @@ class Queue:
         changed = {"host": host_id, "more": new.waiting - left, "new_pages": new.pages}
         self._connection.write(sql.REFRESH, changed)
 
+    def refresh_all(self, left: Mapping[int, int]) -> None:
+        """Find the new heads of several hosts' queues: host id → how many URLs left its queue, 0 where some changed
+        their rank."""
+        same = [host_id for host_id, count in left.items() if not count and host_id not in self._arrivals]
+        if same:
+            self._connection.write(sql.REFRESH_HEADS, {"hosts": same})
+        for host_id, count in left.items():
+            if count or host_id in self._arrivals:
+                self.refresh(host_id, count)
+
     def settle_host(self, host_id: int, state: HostState, now: float, *, left: int) -> None:
         """End a lease with the next turn: hosts of equal rank are served in the order of their last one. Write the
         host's politeness, count `left` URLs out of its queue, and find the queue's new head."""

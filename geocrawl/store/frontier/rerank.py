@@ -152,8 +152,7 @@ class Reranking:
             left[host_id] = left.get(host_id, 0) + (state == State.WAITING) - (to == State.WAITING)
         self._connection.write_many(WRITE_URL, moved)
         self._connection.write_many(WRITE_URL, turned)
-        for host_id, count in left.items():
-            queue.refresh(host_id, count)
+        queue.refresh_all(left)
         return len(moved) + len(turned)
 
     def _write_in_steps(self, ranks: Iterator[tuple[int, Rank | None]], through: int | None) -> ChunkedWork[int]:
@@ -200,6 +199,5 @@ class Reranking:
             left[host_id] = left.get(host_id, 0) + gone * count
             changed += count
         self._connection.write(_WRITE_NEW_RANKS, part)
-        for host_id, count in left.items():
-            queue.refresh(host_id, count)
+        queue.refresh_all(left)
         return changed

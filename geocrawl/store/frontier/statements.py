@@ -95,6 +95,15 @@ REFRESH = WRITE_HOST.values(
     pages=_host.pages + bindparam("new_pages"),
 )
 """Write the head's rank and the length of a host's queue: `more` URLs, `new_pages` seen for the first time."""
+REFRESH_HEADS = (
+    update(HOST)
+    .where(in_list(_host.id, "hosts"))
+    .values(
+        best_tier=func.coalesce(_head(_url.tier, _host.id).correlate(HOST).scalar_subquery(), 0),
+        best_score=func.coalesce(_head(_url.score, _host.id).correlate(HOST).scalar_subquery(), 0.0),
+    )
+)
+"""Write the rank of the heads of several hosts' queues."""
 POLITENESS = (
     *("next_at", "errors", "last_error_at", "crawl_delay_s", "asked_day", "asked", "troubled_at", "troubled_address"),
     *("refusals", "parked"),
