@@ -41,6 +41,8 @@ class Writer:
     goes_on: bool = False
     """A run that failed leaves what it found, for the next one to go on with."""
     note: str = ""
+    dear: bool = False
+    """Whether it works for seconds before it writes."""
 
     @property
     def name(self) -> str:
@@ -101,12 +103,14 @@ WRITERS = (
     ),
     Writer("world make", "out", _out("portal", "--pages", "200"), _FOLDER),
     Writer("evaluate", "out", _out(*_CONTEST), _FOLDER),
-    Writer("evaluate", "", _always(*_CONTEST, "--out", "contest"), fixed="contest/results.csv", note="table"),
+    Writer(
+        "evaluate", "", _always(*_CONTEST, "--out", "contest"), fixed="contest/results.csv", note="table", dear=True
+    ),
     Writer("train links", "out", _out("urls.csv")),
     Writer("train topic", "out", _out("pages.jsonl.gz")),
     Writer("train vectors", "out", _out("pages.jsonl.gz")),
     Writer("train bayes", "out", _out("--urls", "urls.csv")),
-    Writer("train fusion", "out", _out("world", "--rounds", "1")),
+    Writer("train fusion", "out", _out("world", "--rounds", "1"), dear=True),
 )
 
 READ = frozenset(

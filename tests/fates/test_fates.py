@@ -30,9 +30,8 @@ def test_twelve_days_of_all_fates_are_told_as_they_were() -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(3_600)
-@pytest.mark.parametrize("seed", range(2, 4))
-def test_ninety_days_of_all_fates_are_told_as_they_were(seed: int) -> None:
-    assert measure(services=len(FATES), days=90, seed=seed)["missed"] == []
+def test_ninety_days_of_all_fates_are_told_as_they_were() -> None:
+    assert measure(services=len(FATES), days=90, seed=3)["missed"] == []
 
 
 @pytest.mark.parametrize("behaviour", ["503 for an hour", "429", "everything 429"])

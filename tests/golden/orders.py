@@ -27,7 +27,7 @@ RECORDED = {
     "mixed": ("hits", "best-first-page:gain", "bayes:pages"),
 }
 """Recorded worlds, and the strategies that crawl each."""
-RECORDED_BUDGET = 2_000
+RECORDED_BUDGET = 800
 """Pages that a crawl of a recorded world downloads."""
 DEPTH = 5
 """Links that crawls of `NAME:paper`, and of recorded worlds but for the default strategy, follow: links that are too
