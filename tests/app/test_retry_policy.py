@@ -31,7 +31,7 @@ WAITS = "waiting for the database"
 
 @pytest.fixture(autouse=True)
 def short_waits_for_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("geocrawl.store.database.connection.BUSY_S", 0.1)
+    monkeypatch.setattr("geocrawl.store.database.connection.BUSY_S", 1.0)
 
 
 class Locker(Watcher):

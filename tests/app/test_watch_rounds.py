@@ -23,7 +23,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.frontier.status import read_status
 from geocrawl.store.upkeep.watches import Watches
 from tests.store.upkeep.test_watches import ROADS
-from tests.support.loop_time import StillTime, until
+from tests.support.loop_time import LoopTime, until
 from tests.support.places import ROOT
 from tests.support.receivers import Hook, serving, webhook
 from tests.support.world import World, candidate, verdict
@@ -103,7 +103,7 @@ async def test_bad_recipients_delay_no_good_one(watched: Watched, tmp_path: Path
         bad = ("mail:a@b.example", hangs.address, gone.address, f"file:{tmp_path}/pipe", "http://127.0.0.1:9/")
         watched.watch(*bad, good.address, f"file:{tmp_path}/told")
         watched.die()
-        limits = StillTime()
+        limits = LoopTime(still=True)
         sending = asyncio.create_task(watched.send(mail_server=mail))
         others = {3: NOT, 4: NOT, 5: NOT, 6: DELIVERED, 7: DELIVERED}
         assert await watched.next_lines(5) == others, "while one recipient dripped and one hung"
@@ -165,10 +165,10 @@ from geocrawl.app.watches import WatchRound
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.settings import Settings
 from geocrawl.store import Store
-from tests.support.loop_time import StillTime
+from tests.support.loop_time import LoopTime
 
 async def send(store):
-    settings, time = Settings(mail_security="none", mail_server=sys.argv[2]), StillTime()
+    settings, time = Settings(mail_security="none", mail_server=sys.argv[2]), LoopTime(still=True)
     asyncio.get_running_loop().add_reader(sys.stdin, lambda: sys.stdin.readline() and time.move(notices._DELIVERY_S))
     return await WatchRound(settings, store, SystemClock(), lambda event, **values: None).send()
 

@@ -25,6 +25,7 @@ from geocrawl.store.database.sqlite.connection import SqliteConnection
 from geocrawl.urls.database import place_of
 from tests.support.crawls import Watcher, settings_for, url
 from tests.support.http_server import NOT_FOUND, answer, serve
+from tests.support.loop_time import until
 from tests.support.postgres import Server
 
 PIECES = 40
@@ -68,6 +69,8 @@ class _Web:
         self._hold = hold
         self._let_go = let_go
         self._asked, self._held = asyncio.Event(), asyncio.Event()
+        self.told: list[str] | None = None
+        """What must be told to a person before the database is let go, if anything."""
         self.sent_while_held = 0
 
     def __call__(self, target: str, writer: asyncio.StreamWriter) -> bytes | Awaitable[None]:
@@ -93,16 +96,20 @@ class _Web:
             await writer.drain()  # until the crawl has read what was sent before
             self.sent_while_held += 1
             await asyncio.sleep(0.01)
+        await until(lambda: self.told != [])
         self._let_go()
 
 
-async def _crawl(url_of_database: str, make_held: Callable[[Store], Any]) -> tuple[_Web, list[str]]:
-    """Crawl both hosts; return the web, and what was told to a person."""
+async def _crawl(
+    url_of_database: str, make_held: Callable[[Store], Any], *, until_told: bool = False
+) -> tuple[_Web, list[str]]:
+    """Crawl both hosts; return the web, and what was told to a person. `until_told`: the database is held so long."""
     settings = Settings(strategy="bfs", workers=4, delay_s=0.0, ignore_robots=True, max_depth=0)
     with Store.open(url_of_database, clock=SystemClock()) as store, make_held(store) as (hold, let_go):
         told: list[str] = []
         store.tell_waits(lambda event, **values: told.append(f"{event}: {values}"))
         web = _Web(hold, let_go)
+        web.told = told if until_told else None
         async with serve(web) as server:
             bounded = Settings(**{**_fields(settings), "proxy": server.base})
             session = wiring.make_session(bounded, store, SystemClock())
@@ -133,7 +140,7 @@ async def test_a_request_goes_on_while_a_server_of_postgresql_stands_still(
 ) -> None:
     monkeypatch.setattr(runner, "_SLOW_S", 0.2)
     place = postgres_server.new_catalogue()
-    web, told = await _crawl(place, lambda store: _postgres(postgres_server, store))
+    web, told = await _crawl(place, lambda store: _postgres(postgres_server, store), until_told=True)
     assert web.sent_while_held > PIECES
     assert told[0].startswith("waiting for the database") and "no answer for" in told[0]
     assert told[-1].startswith("the database answers again")

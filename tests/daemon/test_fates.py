@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from geocrawl.urls import read_url
 from tests.daemon.test_not_modified import LaterClock
 from tests.support.answers import CAPABILITIES
 from tests.support.http_server import NOT_FOUND, answer, redirect, serve
+from tests.support.loop_time import LoopTime
 from tests.support.soak import Silent
 
 pytestmark = pytest.mark.anywhere
@@ -40,7 +40,6 @@ SETTINGS = Settings(
     siblings=0,
     max_attempts=1,
     map_requests=0,
-    read_timeout_s=0.5,
     backoff_first_s=0.05,
     backoff_max_s=0.05,
     revisit_first_s=3000 * DAY_S,
@@ -63,10 +62,8 @@ class Site:
         path = target.partition("?")[0]
         if self.fate == "all-503":
             return answer(b"out of order", "503 Service Unavailable")
-        if self.fate == "hangs-up":
-            return b""
         if self.fate == "hangs":
-            return asyncio.sleep(60)
+            return LoopTime().hang(SETTINGS.read_timeout_s)
         if path == "/robots.txt":
             return answer(FORBIDDEN, content_type="text/plain") if self.fate == "forbids" else NOT_FOUND
         if path == "/":
@@ -271,7 +268,7 @@ async def test_what_is_watched_every_five_minutes_is_told_within_three_intervals
         working.watch(1, every_s=EVERY_S)
         await working.watched_for(4 * EVERY_S)
         assert 3 <= len(working.rows("SELECT at FROM probe")) - 1 <= 5, "one probe an interval"
-        site.fate = "hangs-up"
+        site.fate = "hangs"
         assert await working.watched_for(3 * EVERY_S, until=1) <= 3 * EVERY_S
         assert working.told == [(What.DIED, 1, "")], "after three failures, each a minute after the one before"
         await working.watched_for(12 * EVERY_S)

@@ -11,13 +11,13 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from threading import Timer
 
 import pytest
 
 from geocrawl.demo.web import SEEDS, DemoWeb
 from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.model import State, Visit
+from geocrawl.store.database.connection import BUSY_S
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.sqlite.connection import SqliteConnection
 from geocrawl.store.frontier.lifecycle import settled_state
@@ -258,25 +258,19 @@ def damage(path: Path) -> None:
 def test_who_waited_for_the_lock_in_vain_does_not_wait_as_long_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("connection", "database"):
-        monkeypatch.setattr(f"geocrawl.store.database.{module}.BUSY_S", 3.0)
-    mine = Database.open(tmp_path / "c.db", create=True, clock=ManualClock())
-    with closing(sqlite3.connect(tmp_path / "c.db", isolation_level=None, check_same_thread=False)) as other:
+    mine, waits_ms = Database.open(tmp_path / "c.db", create=True, clock=ManualClock()), list[int]()
+    mine.connection.wait_for_lock(100)
+    monkeypatch.setattr(SqliteConnection, "wait_for_lock", lambda self, wait_ms: waits_ms.append(wait_ms))
+    with closing(sqlite3.connect(tmp_path / "c.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(PassingFault):
-            mine.set_meta("a", "b")
-        began = time.monotonic()
-        for _ in range(3):
+        for _ in range(4):
             with pytest.raises(PassingFault):
                 mine.set_meta("a", "b")
-        assert time.monotonic() - began < 3.0
+        assert waits_ms == [100], "told once, after the first time"
         other.execute("ROLLBACK")
-        mine.set_meta("a", "b")
-        other.execute("BEGIN IMMEDIATE")
-        released = Timer(0.5, other.execute, ["ROLLBACK"])
-        released.start()
-        mine.set_meta("a", "c")  # it waits as long as at first
-        released.join()
+    for text in "bc":
+        mine.set_meta("a", text)
+    assert waits_ms == [100, BUSY_S * 1000], "it waits as long as at first"
     assert mine.meta("a") == "c"
 
 

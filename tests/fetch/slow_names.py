@@ -20,6 +20,7 @@ from geocrawl.model import Failure, HostState, Purpose
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 from tests.support.http_server import answer, serve
+from tests.support.loop_time import LoopTime
 from tests.support.own_network import LOOPBACK, UNSHARE, ask_own_name_server, bring_up
 from tests.support.politeness import MemoryPoliteness
 
@@ -48,12 +49,15 @@ def main() -> None:
 
 
 async def _ask(slow: int, good: int) -> dict[str, dict[str, int]]:
-    settings = Settings(allow_private=True, ignore_robots=True, delay_s=0.0, dns_timeout_s=4.0, connect_timeout_s=10.0)
+    settings = Settings(allow_private=True, ignore_robots=True, delay_s=0.0, dns_timeout_s=_LIMIT_S)
     fetcher = PoliteFetcher(settings, MemoryPoliteness(), SystemClock(), user_agent="geocrawl/0.0")
     async with serve(lambda target, writer: answer(b"<p>map</p>")) as server:
         asked = [f"http://slow{n}.example:{server.port}/" for n in range(slow)]
         asked += [f"http://good{n}.example:{server.port}/" for n in range(good)]
-        ended = await asyncio.gather(*(_outcome(fetcher, address) for address in asked))
+        limits, asking = LoopTime(), [asyncio.create_task(_outcome(fetcher, address)) for address in asked]
+        await asyncio.gather(*asking[slow:])
+        limits.move(_LIMIT_S)
+        ended = await asyncio.gather(*asking)
     await fetcher.close()
     return {"slow": Counter(ended[:slow]), "good": Counter(ended[slow:])}
 

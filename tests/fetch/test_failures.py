@@ -15,6 +15,7 @@ import pytest
 from geocrawl.model import Failure, FailureCode, Page, Purpose
 from geocrawl.settings import SiteSettings
 from tests.support.http_server import Behaviour, answer, pages, redirect, serve
+from tests.support.loop_time import LoopTime
 
 from .conftest import Kit
 
@@ -88,9 +89,10 @@ async def test_a_server_that_stops_talking_is_timeout_read(kit: MakeKit) -> None
     async def stall(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100\r\n\r\n<html>")
         await writer.drain()
-        await asyncio.sleep(60)
+        await limits.hang(20.0)
 
-    got = await fail(kit(read_timeout_s=0.2), lambda target, writer: stall(writer))
+    limits = LoopTime()
+    got = await fail(kit(read_timeout_s=20.0), lambda target, writer: stall(writer))
     assert got.code is FailureCode.TIMEOUT_READ
     assert got.status == 200
 

@@ -20,6 +20,7 @@ from geocrawl.resources import lack_of
 from geocrawl.settings import Settings
 from tests.fetch import slow_names
 from tests.support.http_server import answer, serve
+from tests.support.loop_time import LoopTime
 from tests.support.own_network import available
 from tests.support.parts import NAMESPACES
 
@@ -27,6 +28,7 @@ from .conftest import Kit
 
 MakeKit = Callable[..., Kit]
 Row = tuple[Any, ...]
+LIMIT_S = 60.0
 
 
 class SlowResolver:
@@ -54,23 +56,25 @@ def resolver(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowResolver]:
 async def test_slow_names_fail_as_dns_and_no_other_host_does(kit: MakeKit, resolver: SlowResolver) -> None:
     """40 slow names are more than the default executor of any machine of a test has threads."""
     async with serve(lambda target, writer: answer(b"<p>map</p>")) as server:
-        asking = kit(dns_timeout_s=1.0, connect_timeout_s=1.0, total_timeout_s=5.0)
+        asking, limits = kit(dns_timeout_s=LIMIT_S), LoopTime()
         slow = [asyncio.create_task(asking.get(f"http://slow{n}.example:{server.port}/")) for n in range(40)]
         await asyncio.sleep(0)
         good = [asyncio.create_task(asking.get(f"http://good{n}.example:{server.port}/")) for n in range(20)]
         assert all(isinstance(got, Page) for got in await asyncio.gather(*good))
+        limits.move(LIMIT_S)
         failed = await asyncio.gather(*slow)
     assert {got.code for got in failed if isinstance(got, Failure)} == {FailureCode.DNS}
     assert not any(isinstance(got, Page) for got in failed)
-    assert "slow0.example within 1 s" in next(got.detail for got in failed if isinstance(got, Failure))
+    assert "slow0.example within 60 s" in next(got.detail for got in failed if isinstance(got, Failure))
 
 
 async def test_waiting_for_a_thread_is_nobodys_failure(resolver: SlowResolver) -> None:
-    names = NameCache(0.5, most_threads=2)
+    names, limits = NameCache(LIMIT_S, most_threads=2), LoopTime()
     slow = [asyncio.create_task(names.addresses(f"slow{n}.example")) for n in range(2)]
     waiting = asyncio.create_task(names.addresses("good.example"))
     await asyncio.sleep(0.1)
     assert not waiting.done() and "good.example" not in resolver.asked, "both threads are taken"
+    limits.move(LIMIT_S)
     assert await waiting == ((socket.AF_INET, "127.0.0.1"),)
     assert not resolver.freed.is_set() and len(await asyncio.gather(*slow, return_exceptions=True)) == 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import pytest
 
 from geocrawl.model import Failure, FailureCode, Page, RobotsRecord
+from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.store.frontier.politeness import SqlPoliteness
 from tests.support.http_server import Behaviour, answer, pages, redirect, serve
+from tests.support.loop_time import LoopTime
 
 from .conftest import Kit, VirtualClock, settings
 
@@ -67,8 +70,17 @@ def rows() -> dict[str, tuple[str, str]]:
     return {name: (unknown, known) for name, unknown, known in cells}
 
 
-def site(robots: bytes) -> Behaviour:
-    return pages({**CHAIN, "/robots.txt": robots, "/old": answer(b"ok"), "/new": answer(b"ok")})
+def site(robots: bytes, limits: LoopTime | None = None) -> Behaviour:
+    """Return the behaviour of a server; with `limits` it says no more after `robots`, and the time for more passes."""
+    answers = pages({**CHAIN, "/robots.txt": robots, "/old": answer(b"ok"), "/new": answer(b"ok")})
+
+    async def break_off(writer: asyncio.StreamWriter, limits: LoopTime) -> None:
+        writer.write(robots)
+        await limits.hang(Settings().read_timeout_s)
+
+    return lambda target, writer: (
+        break_off(writer, limits) if limits and target == "/robots.txt" else answers(target, writer)
+    )
 
 
 async def allowed(asking: Kit, base: str) -> set[str]:
@@ -86,13 +98,13 @@ def test_the_table_has_each_answer() -> None:
 @pytest.mark.parametrize("name", ANSWERS)
 async def test_the_table_holds(kit: MakeKit, name: str) -> None:
     unknown, known = rows()[name]
-    chosen = {**FAST, **({"read_timeout_s": 0.7} if name in SILENT else {})}
+    limits = LoopTime()
     async with serve(pages(ELSEWHERE)) as other:
         at = f"http://localhost:{other.port}"
-        async with serve(site(ANSWERS[name](at))) as server:
-            assert await allowed(kit(VirtualClock(), **chosen), server.base) == ALLOWED[unknown]
+        async with serve(site(ANSWERS[name](at), limits if name in SILENT else None)) as server:
+            assert await allowed(kit(VirtualClock(), **FAST), server.base) == ALLOWED[unknown]
             clock = VirtualClock()
-            asking = kit(clock, **chosen)
+            asking = kit(clock, **FAST)
             expired = RobotsRecord(server.base, 200, OLD, clock.time - DAY_S - 1, clock.time - 1)
             await asking.politeness.write_robots(expired)
             if "back-off" in known:
@@ -127,14 +139,15 @@ async def test_rules_come_back_with_the_file(kit: MakeKit) -> None:
 
 @pytest.mark.parametrize("last", [b"", HTML], ids=["nothing", "html"])
 async def test_failures_of_several_kinds_are_one_time_without_a_robots_txt(kit: MakeKit, last: bytes) -> None:
-    clock, answers = VirtualClock(), {"/new": answer(b"ok"), "/old": answer(b"ok")}
+    clock, limits = VirtualClock(), LoopTime()
+    robots = [HTML, text(b"", "500 Oops"), text(b"", "403 Forbidden"), last]
     asking = kit(clock, **FAST)
-    async with serve(pages(answers)) as server:
+    async with serve(lambda target, writer: site(robots[0], None if robots[0] else limits)(target, writer)) as server:
         await asking.politeness.write_robots(RobotsRecord(server.base, 200, OLD, clock.time - 9, clock.time - 1))
-        for robots in (HTML, text(b"", "500 Oops"), text(b"", "403 Forbidden"), last):
-            answers["/robots.txt"] = robots
+        while robots:
             assert await allowed(asking, server.base) == {"new"}
             clock.time += 3_601
+            del robots[0]
 
 
 async def test_rules_that_expired_long_ago_are_not_known(kit: MakeKit) -> None:

@@ -29,7 +29,7 @@ def relay(postgres_server: Server) -> Iterator[TcpRelay]:
 @pytest.fixture
 def far_url(postgres_server: Server, postgres_url: str, relay: TcpRelay) -> str:
     """The URL of a catalogue behind the relay."""
-    return postgres_server.url_over_tcp(postgres_url, relay.port) + "?connect_timeout=2"
+    return postgres_server.url_over_tcp(postgres_url, relay.port) + "?connect_timeout=30"
 
 
 def test_a_cut_connection_is_made_again_when_the_network_is_back(far_url: str, relay: TcpRelay) -> None:
@@ -59,7 +59,7 @@ def test_a_short_silence_of_the_network_is_waited_for(far_url: str, relay: TcpRe
 def test_a_writer_that_vanished_without_a_word_is_ended_by_the_server(
     far_url: str, postgres_url: str, relay: TcpRelay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "_WRITER_IDLE_S", 1)
+    monkeypatch.setattr(engine, "_WRITER_IDLE_S", 5)
     gone, other = PostgresConnection(server_of(far_url)), World(postgres_url)
     gone.begin()
     relay.lose_clients()
