@@ -17,6 +17,7 @@ from benchmarks import machine
 NAMES = (
     "readers",
     "connections",
+    "many_hosts",
     "frame",
     "peers",
     "processes",
