@@ -108,7 +108,7 @@ def test_a_catalogue_keeps_the_preset_and_goes_on_with_it(web: DemoWeb, tmp_path
         assert stored_strategy(connection) == "gws:paper"
 
 
-@pytest.mark.parametrize("strategy", sampled(strategies(), "fusion", "bfs", "gws"))
+@pytest.mark.parametrize("strategy", sampled(strategies(), "fusion", "gws"))
 def test_every_strategy_goes_on_in_the_order_it_had(web: DemoWeb, tmp_path: Path, strategy: str) -> None:
     run(tmp_path / "calm.db", web.proxy_url, strategy, web.seeds)
     calm = order_of_visits(tmp_path / "calm.db")

@@ -12,7 +12,7 @@ from tests.support.samples import sampled
 
 OF_DEAR_ONES = ("an ordinary file", "the catalogue", "a hard link", "a read-only file", "a pipe", "a full disk")
 """Where commands are tried that work for seconds before they write; all write files by the same few functions."""
-OF_EACH_FORM = ("backup", "restore", "export csv", "crawl --record", "service install unit")
+OF_EACH_FORM = ("backup", "restore", "export csv", "service install unit")
 
 
 @pytest.fixture(scope="module")

@@ -226,7 +226,7 @@ STEPS: dict[str, Callable[[Site], object]] = {
 }
 
 
-@pytest.mark.parametrize(("seed", "steps"), sampled([(0, 8), *((seed, len(STEPS)) for seed in range(1, 7))], (0, 8)))
+@pytest.mark.parametrize(("seed", "steps"), sampled([(0, 8), *((seed, len(STEPS)) for seed in range(1, 4))], (0, 8)))
 def test_a_site_published_again_is_as_a_fresh_one(site: Site, seed: int, steps: int) -> None:
     done = random.Random(seed).sample(sorted(STEPS), steps)
     for number, name in enumerate(done, 1):
