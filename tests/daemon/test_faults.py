@@ -58,7 +58,7 @@ def goes_on(place: Place) -> None:
 @pytest.mark.long
 def test_it_waits_out_a_lock_says_so_and_goes_on(tmp_path: Path) -> None:
     place = Place(tmp_path / "x")
-    with struck(place) as (daemon, _), closing(sqlite3.connect(place.db, timeout=10, isolation_level=None)) as other:
+    with struck(place) as (daemon, _), closing(sqlite3.connect(place.db, timeout=120, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         wait_for(lambda: daemon.says(WAITING), "the daemon says that it waits for the database")
         other.execute("ROLLBACK")
@@ -91,7 +91,7 @@ def test_it_waits_for_a_lock_at_its_start_and_systemd_waits_with_it(tmp_path: Pa
         systemd.bind(str(place.folder / "notify"))
         systemd.settimeout(LIMIT_S)
         place.start_pages(web)
-        with closing(sqlite3.connect(place.db, timeout=10, isolation_level=None)) as other:
+        with closing(sqlite3.connect(place.db, timeout=120, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             options = ("--proxy", web.proxy_url, *SLOWLY)
             with place.daemon(*options, NOTIFY_SOCKET=str(place.folder / "notify")) as daemon:

@@ -9,7 +9,7 @@ from tests.golden.catalogue import ENGINES, crawled, environment
 from tests.support.postgres import Server
 from tests.support.samples import sampled
 
-pytestmark = pytest.mark.timeout(300)  # a hundred commands
+pytestmark = pytest.mark.timeout(900)  # a hundred commands
 
 
 @pytest.mark.parametrize("engine", sampled(ENGINES, "sqlite"))

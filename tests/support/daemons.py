@@ -79,7 +79,7 @@ class Place:
         """Read-only; nothing while there is no such table."""
         if not self.db.is_file():
             return []
-        with closing(sqlite3.connect(f"{self.db.as_uri()}?mode=ro", uri=True, timeout=5)) as connection:
+        with closing(sqlite3.connect(f"{self.db.as_uri()}?mode=ro", uri=True, timeout=60)) as connection:
             try:
                 return connection.execute(statement, values).fetchall()
             except sqlite3.OperationalError:
