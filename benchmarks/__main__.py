@@ -18,6 +18,7 @@ NAMES = (
     "readers",
     "connections",
     "many_hosts",
+    "course",
     "frame",
     "peers",
     "processes",

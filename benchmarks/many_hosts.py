@@ -105,7 +105,7 @@ def _figures(visits: Visits, begun: float, ended: float) -> dict[str, float]:
     """Return pages a second, seconds to the first page, and the longest time without one."""
     pages = sorted(begin for times in visits.values() for begin, _ in times[1:] if begin <= ended)
     if not pages:
-        return {"pages_a_second": 0.0, "first_page_s": ended - begun, "longest_idle_s": ended - begun}
+        return {"pages_a_second": 0.0, "longest_idle_s": round(ended - begun, 2)}
     late = [at for at in pages if at > pages[0] + _SETTLED_S]
     idle = max((following - at for at, following in pairwise([*late, ended])), default=0.0)
     rate, first = len(pages) / (ended - begun), pages[0] - begun

@@ -1,4 +1,4 @@
-"""Read how much memory this process has."""
+"""Read how much memory a process has."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 
-def resident_mib() -> float:
-    """Return the resident memory of this process in MiB (proc(5), statm)."""
-    return round(int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20, 1)
+def resident_mib(pid: int | None = None) -> float:
+    """Return the resident memory of a process in MiB (proc(5), statm), of this one by default."""
+    pages = int(Path(f"/proc/{pid or os.getpid()}/statm").read_text().split()[1])
+    return round(pages * os.sysconf("SC_PAGE_SIZE") / 2**20, 1)
