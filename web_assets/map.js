@@ -266,8 +266,9 @@ function serviceMap(element) {
     return canvas;
   }
 
-  /** Return the map's layers of a service's layer: for pictures and tiles, and for the outlines of features. */
-  function layerOf(address) {
+  /** Return the map's layers of a service's layer: for pictures and tiles, and for the outlines of features. `drawn` is
+   *  called after each picture. */
+  function layerOf(address, drawn) {
     const outlines = new VectorSource();
     const format = new GeoJSON({ dataProjection: "EPSG:4326", featureProjection: projection });
     let latest = 0;
@@ -299,6 +300,7 @@ function serviceMap(element) {
         throw error;
       }
       tell(words.wordsShown);
+      drawn();
       return { image, extent, pixelRatio: 1, resolution };
     }
 
@@ -318,9 +320,13 @@ function serviceMap(element) {
       former.legend?.remove();
       shown.delete(address);
     } else {
-      const layer = layerOf(address);
-      previews.getLayers().push(layer);
-      shown.set(address, { layer, legend: legendOf(button), info: button.dataset.info });
+      const item = { info: button.dataset.info };
+      item.layer = layerOf(address, () => {
+        // The picture comes first: a host is asked one thing after the other.
+        if (shown.get(address) === item) item.legend ??= legendOf(button);
+      });
+      previews.getLayers().push(item.layer);
+      shown.set(address, item);
       const box = button.dataset.box ? button.dataset.box.split(",").map(Number) : sides;
       if (box && shown.size === 1) fitTo(map, geometryOf(box, projection).getExtent());
     }

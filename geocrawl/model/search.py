@@ -41,14 +41,14 @@ class SearchHit(Service):
 
 @dataclass(frozen=True, slots=True)
 class FacetValue:
-    """A value of a facet and how many found services have it."""
+    """A value of a facet and how many of the services or layers that were found have it."""
 
     value: str
     """The value, as the query language and `Filters` take it."""
     label: str
     """The value's name for people."""
     count: int
-    """Number of found services that have the value."""
+    """Number of found services, or of layers, that have the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class _Results(Generic[Hit]):
     """Number of hits on all pages; services that are twins of each other are one hit, layers are those of the services
     that were looked through."""
     services: int
-    """Number of services that were found, twins included: facets count these."""
+    """Number of services that were found, twins included."""
     catalogue: int
     """Number of services in the catalogue."""
     read_as: tuple[str, ...]
@@ -88,6 +88,9 @@ class _Results(Generic[Hit]):
     `hits` are its."""
     is_suggested: bool
     """Whether the hits are those of `suggestion` and not of the query itself."""
+    facets: Mapping[str, tuple[FacetValue, ...]]
+    """Names of facets (`FACETS`) → their values, the commonest first, counted
+    in found services or in found layers by what their services have; empty unless facets were asked for."""
     ms: float
     """Milliseconds that the search took."""
 
@@ -96,9 +99,6 @@ class _Results(Generic[Hit]):
 class Results(_Results[SearchHit]):
     """What a search of services found."""
 
-    facets: Mapping[str, tuple[FacetValue, ...]]
-    """Names of facets (`FACETS`) → their values, the commonest first; empty
-    unless facets were asked for."""
     differences: tuple[str, ...]
     """Sentences that say in what the hits differ from what was asked for, but for the `suggestion`: no service has all
     words, or none is of the kind that was named."""

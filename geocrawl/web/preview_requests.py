@@ -15,12 +15,12 @@ from urllib.parse import urlencode
 
 from geocrawl.model import Item, Layer, Service, Url, catalogue, stored_kind
 from geocrawl.model.details import EndpointRow, ServiceDetail
-from geocrawl.probe.extents import Sides
+from geocrawl.probe.extents import Sides, to_mercator
 from geocrawl.probe.previews import DEGREES, MERCATOR, Features, LayerContext, Picture, Preview, Tiles, View, is_in
 from geocrawl.probe.registry import preview_of
 from geocrawl.urls import read_url
 from geocrawl.web.answers import Problem, bad_parameter
-from geocrawl.web.layers import path_of
+from geocrawl.web.layers import box_text, path_of
 from geocrawl.web.preview_exchanges import MOST_TILES, Exchange, features, picture, text, tile, tiles
 from geocrawl.web.publishing import is_masked
 
@@ -100,6 +100,8 @@ class ServicePreviews:
     def exchange(self, parameters: Mapping[str, str]) -> Exchange:
         """Return the exchange for a layer and a part of the map, or for one of its tiles (`tile`)."""
         preview = self._wanted(parameters)
+        if "bbox" not in parameters:
+            parameters = {**parameters, "bbox": self._extent(int(parameters["layer"]))}
         view = self._view({name: value for name, value in parameters.items() if name != "tile"})
         if isinstance(preview, Tiles):
             if "tile" in parameters:
@@ -134,6 +136,16 @@ class ServicePreviews:
         if not isinstance(preview, Picture) or preview.info is None:
             raise Problem(404, "the service answers no questions about points of this layer")
         return text(preview.info(view, x, y))
+
+    def _extent(self, position: int) -> str:
+        """Return the square of the service's map around a layer's extent; the world for a layer that states none."""
+        text = box_text(self._by_position[position], self._by_position)
+        west, south, east, north = map(float, text.split(",")) if text else (-180.0, -85.0, 180.0, 85.0)
+        sides = (west, south, east + 360 if east < west else east, north)
+        west, south, east, north = to_mercator(sides) if self.projection == MERCATOR else sides
+        half = max(east - west, north - south) / 2
+        x, y = (west + east) / 2, (south + north) / 2
+        return f"{x - half!r},{y - half!r},{x + half!r},{y + half!r}"
 
     def _wanted(self, parameters: Mapping[str, str]) -> Preview:
         position = parameters.get("layer", "")

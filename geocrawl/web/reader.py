@@ -158,7 +158,7 @@ class Finder:
             options = criteria.order | {"apart": apart, "check": check}
             results = catalogue.find(text, criteria.filters, facets=facets, **options)
             if facets and not apart:
-                results = replace(results, facets={**results.facets, **_open_facets(catalogue, criteria, check)})
+                results = replace(results, facets={**results.facets, **_open_facets(catalogue.find, criteria, check)})
             return results
 
         return await self._reader.search(question)
@@ -171,13 +171,18 @@ class Finder:
             )
         )
 
-    async def layers(self, criteria: SearchRequest) -> LayerResults:
+    async def layers(self, criteria: SearchRequest, *, facets: bool = False) -> LayerResults:
         """Return the layers that a request asks for. Raises as `find` does."""
-        return await self._reader.search(
-            lambda catalogue, check: catalogue.find_layers(
-                criteria.text, criteria.filters, check=check, **criteria.order
-            )
-        )
+
+        def question(catalogue: Catalogue, check: Check) -> LayerResults:
+            options = criteria.order | {"facets": facets, "check": check}
+            results = catalogue.find_layers(criteria.text, criteria.filters, **options)
+            if facets:
+                opened = _open_facets(catalogue.find_layers, criteria, check)
+                results = replace(results, facets={**results.facets, **opened})
+            return results
+
+        return await self._reader.search(question)
 
     async def whole(self) -> Results:
         """Return the facets of the whole catalogue, and its newest services."""
@@ -198,7 +203,9 @@ class Finder:
         self._reader.close()
 
 
-def _open_facets(catalogue: Catalogue, criteria: SearchRequest, check: Check) -> Mapping[str, tuple[FacetValue, ...]]:
+def _open_facets(
+    find: Callable[..., Results | LayerResults], criteria: SearchRequest, check: Check
+) -> Mapping[str, tuple[FacetValue, ...]]:
     """Return the values of the facets with chosen values, counted as if none were chosen: a second may be added."""
     counted = {}
     for name, field in FACET_FIELDS.items():
@@ -206,6 +213,6 @@ def _open_facets(catalogue: Catalogue, criteria: SearchRequest, check: Check) ->
             others = tuple(each for each in criteria.filters.columns if each[0] != name)
             unset: dict[str, Any] = {field: others if field == "columns" else ()}
             filters = replace(criteria.filters, **unset)
-            results = catalogue.find(criteria.text, filters, facets=True, limit=0, check=check)
+            results = find(criteria.text, filters, facets=True, limit=0, check=check)
             counted[name] = results.facets.get(name, ())
     return counted

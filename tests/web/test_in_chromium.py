@@ -160,6 +160,15 @@ def test_a_layer_is_previewed_on_the_map(browser: Any, address: str, crawled: Pa
         assert said == []
 
 
+@pytest.mark.parametrize("kind", ["wms", "wmts"])
+def test_a_layer_has_a_picture_of_its_own(browser: Any, address: str, kind: str) -> None:
+    with page_of(browser) as (page, said):
+        page.goto(f"{address}/layers?kind={kind}")
+        page.locator("[data-picture]").first.click()
+        page.locator(".hit img.thumb").first.wait_for()
+        assert said == []
+
+
 @pytest.mark.parametrize("kind", ["wfs", "ogcapi", "tms", "wmts", "wcs", "arcgis"])
 def test_layers_of_other_kinds_are_drawn_by_the_browser(browser: Any, address: str, crawled: Path, kind: str) -> None:
     with closing(sqlite3.connect(crawled)) as reader:

@@ -291,6 +291,24 @@ def test_layers_are_filtered_on_the_server(client: TestClient) -> None:
     assert "青山省水系地图服务" in part, "the group above stays, so that the place in the tree is seen"
 
 
+def test_filters_of_a_search_for_layers_count_layers(client: TestClient) -> None:
+    page = client.get("/layers?q=rivers", headers=HTML).text
+    [(link, count)] = re.findall(r'href="([^"]*kind=wfs[^"]*)".*?class="count">(\d+)<', page)
+    assert client.get(unescape(link), headers={"Accept": "application/json"}).json()["numberMatched"] == int(count)
+    chosen = client.get(unescape(link), headers=HTML).text
+    assert f'class="count">{count}<' in chosen and "kind=wfs%2Cwms" in chosen, "a second kind may be added"
+    assert "crs=" not in chosen, "a layer need not have all reference systems of its service"
+
+
+def test_a_picture_without_a_box_is_of_the_layers_extent(client: TestClient) -> None:
+    number = number_of(client, "Glacier inventory")
+    pictures = {
+        client.get(f"{ITEMS}/{number}/preview", params={"layer": "1", "width": "144", "height": "144"} | box).content
+        for box in ({}, {"bbox": "7.2,45.85,9.4,48.05"}, {"bbox": "0,0,2,2"})
+    }
+    assert len(pictures) == 2 and all(picture[:4] == b"\x89PNG" for picture in pictures)
+
+
 def test_deviations_are_explained_in_words() -> None:
     known = deviations()
     assert len(known) > 60

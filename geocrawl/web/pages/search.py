@@ -25,6 +25,8 @@ from geocrawl.web.texts import Words
 _MOST_VALUES = 30
 _TIMES = {"new": ("7d", "30d", "365d"), "alive": ("1d", "7d", "30d")}
 """Conditions on times → spans to choose from."""
+_OF_LAYERS = tuple(name for name in FACETS if name not in ("crs", "format"))
+"""Facets of a search for layers: reference systems and formats of the service need not be those of the layer."""
 _SINGLE = ("level",)
 """Facets that have one value at a time."""
 
@@ -94,9 +96,11 @@ class _Page:
             label = self.words(f"facet-{name}") if self.words.knows(f"facet-{name}") else name
             yield Chip(f"{label}: {self._label(name, value)}", self._with(name, rest))
 
-    def facets(self, results: Results) -> Iterator[tuple[str, Sequence[FacetLink]]]:
+    def facets(
+        self, results: Results | LayerResults, names: Sequence[str]
+    ) -> Iterator[tuple[str, Sequence[FacetLink]]]:
         """Yield the values of facets to choose from, then those of times."""
-        for name in FACETS:
+        for name in names:
             if values := results.facets.get(name, ())[:_MOST_VALUES]:
                 yield name, [self._facet_link(name, value.value, value.count) for value in values]
         for name, spans in _TIMES.items():
@@ -164,7 +168,7 @@ async def _services(request: Request, shown: _Page) -> Mapping[str, Any]:
     results = await site_of(request).finder.find(shown.criteria, facets=True)
     return {
         **shown.values(results, FILES),
-        "facets": list(shown.facets(results)),
+        "facets": list(shown.facets(results, FACETS)),
         "feed": shown.whole("/feed.atom"),
         "watch": f"geocrawl watch add {shlex.quote(_as_query(shown.criteria))} --to mail:you@example.org",
         "extents": [{"id": hit.id, "box": hit.box, "title": hit.title} for hit in results.hits if hit.box],
@@ -173,12 +177,14 @@ async def _services(request: Request, shown: _Page) -> Mapping[str, Any]:
 
 async def _layers(request: Request, shown: _Page) -> Mapping[str, Any]:
     site = site_of(request)
-    results = await site.finder.layers(shown.criteria)
+    results = await site.finder.layers(shown.criteria, facets=True)
     boxes = ((f"{hit.service.id}-{hit.layer.position}", hit.layer) for hit in results.hits)
     return {
         **shown.values(results, LAYER_FILES),
+        "facets": list(shown.facets(results, _OF_LAYERS)),
         "can_open": lambda hit: source_of(hit.service, hit.layer) is not None,
         "can_preview": lambda hit: site.previews is not None and may_be_shown(hit.service.kind),
+        "has_picture": lambda hit: site.previews is not None and hit.service.has_thumbnail and hit.layer.box is not None,
         "extents": [{"id": identity, "box": row.box, "title": row.title} for identity, row in boxes if row.box],
     }
 

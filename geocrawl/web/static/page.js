@@ -1,4 +1,4 @@
-// What every page of geocrawl needs of script: copying snippets, and a whole page where a part cannot be had.
+// What every page of geocrawl needs of script: copying snippets, pictures of layers, and a whole page where a part cannot be had.
 "use strict";
 
 document.addEventListener("click", async (event) => {
@@ -19,6 +19,22 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => {
     button.textContent = former;
   }, 1500);
+});
+
+// A layer's own picture is drawn by its service when a visitor asks for it; of tiles the first one is shown.
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-picture]");
+  if (!button) return;
+  button.disabled = true;
+  const url = new URL(button.dataset.picture, document.baseURI);
+  const answer = await fetch(url, { headers: { Accept: "image/*,application/json" } });
+  const type = answer.headers.get("Content-Type") || "";
+  const picture = document.createElement("img");
+  Object.assign(picture, { className: "thumb", width: 72, height: 72, alt: "" });
+  picture.addEventListener("load", () => button.replaceWith(picture));
+  picture.addEventListener("error", () => (button.textContent = button.dataset.failed));
+  const tiles = type.startsWith("application/json") && answer.ok ? (await answer.json()).tiles : [];
+  picture.src = tiles.length ? new URL(tiles[0].href, url) : url;
 });
 
 // On a narrow screen the filters would push the results out of sight.

@@ -197,6 +197,7 @@ class SearchEngine:
         turned: Collection[Sort] = (),
         limit: int = 20,
         offset: int = 0,
+        facets: bool = False,
         check: Callable[[], None] = _go_on,
     ) -> LayerResults:
         """Return the layers that a query finds in the services that `search` finds, best first, one hit a layer.
@@ -221,6 +222,7 @@ class SearchEngine:
             looked_through=looked_through,
             catalogue=int(np.count_nonzero(self._snapshot["is_there"])),
             read_as=tuple(read_as(plan, dropped_kinds=found.dropped_kinds)),
+            facets=count(self._snapshot, np.array([positions[number] for number, *_ in fitting], int)) if facets else {},
             suggestion=suggestion,
             is_suggested=found.is_suggested,
             ms=round(1000 * (time.perf_counter() - began), 1),
