@@ -184,7 +184,9 @@ async def _layers(request: Request, shown: _Page) -> Mapping[str, Any]:
         "facets": list(shown.facets(results, _OF_LAYERS)),
         "can_open": lambda hit: source_of(hit.service, hit.layer) is not None,
         "can_preview": lambda hit: site.previews is not None and may_be_shown(hit.service.kind),
-        "has_picture": lambda hit: site.previews is not None and hit.service.has_thumbnail and hit.layer.box is not None,
+        "has_picture": lambda hit: (
+            site.previews is not None and hit.service.has_thumbnail and hit.layer.box is not None
+        ),
         "extents": [{"id": identity, "box": row.box, "title": row.title} for identity, row in boxes if row.box],
     }
 

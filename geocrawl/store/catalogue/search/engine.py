@@ -215,6 +215,7 @@ class SearchEngine:
         titles = [self._snapshot.titles[positions[number]] for number, *_ in texts]
         self._check()
         fitting = LayerRanking(plan.concepts).best_first(texts, titles)
+        places = [positions[number] for number, *_ in fitting]
         return LayerResults(
             hits=tuple(self._found_layers(fitting[offset : offset + limit])),
             total=len(fitting),
@@ -222,7 +223,7 @@ class SearchEngine:
             looked_through=looked_through,
             catalogue=int(np.count_nonzero(self._snapshot["is_there"])),
             read_as=tuple(read_as(plan, dropped_kinds=found.dropped_kinds)),
-            facets=count(self._snapshot, np.array([positions[number] for number, *_ in fitting], int)) if facets else {},
+            facets=count(self._snapshot, np.array(places, int)) if facets else {},
             suggestion=suggestion,
             is_suggested=found.is_suggested,
             ms=round(1000 * (time.perf_counter() - began), 1),
