@@ -18,7 +18,7 @@ from geocrawl.app.session import Environment, Session, SessionKind, with_stored_
 from geocrawl.app.slices import ListPart, plan_round
 from geocrawl.crawler.report import FAMILIES, HarvestReport, RunSummary, records_read
 from geocrawl.fetch.clock import SystemClock
-from geocrawl.model import Candidate, Kind, Url
+from geocrawl.model import Candidate, Kind, State, Url
 from geocrawl.model.kinds import short_name
 from geocrawl.ports import Observer
 from geocrawl.sanitize import masked
@@ -109,13 +109,18 @@ def _queue(session: Session, url: Url, start: HarvestStart) -> int:
     return waiting
 
 
+_REFUSALS_OF_FILTERS = frozenset({"exception", "http-400", "http-422", "http-500", "http-501"})
+"""Reasons of pages after which another filter may do better."""
+
+
 def _add_more(begun: _ReadyHarvest) -> int:
     """Queue what the pages that were read lead to: the list in the way in which its server selects by date, or slices;
     return how many pages are new."""
     frontier, ways, whole = begun.session.frontier, begun.controls, begun.start.whole
     if not ways or whole is None or frontier.sources():
         return _add_slices(begun.session)
-    if frontier.was_visited(control_of(whole, ways[0])):
+    state, reason = frontier.outcome(control_of(whole, ways[0]))
+    if state is State.VISITED or reason not in _REFUSALS_OF_FILTERS:
         following = modified_since(whole, begun.day, ways[0])
         ways.clear()
     else:

@@ -429,6 +429,8 @@ FAMILIES = {
     "esrigeoportal": "Esri Geoportal Server",
     "ogcapi-records": "OGC API – Records",
     "collections": "a list of collections (OGC API, STAC)",
+    "dcat": "a list of data sets (DCAT)",
+    "hydra": "a paged catalogue (DCAT, Hydra)",
 }
 """Family of catalogues (`SourceState.family`) → in words."""
 

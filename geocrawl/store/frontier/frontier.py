@@ -153,12 +153,12 @@ class SqlFrontier(SqlLearningLog):
 
     def was_answered(self, url: Url) -> bool:
         """Return whether this address was visited as a page or answered as an endpoint."""
-        return self.was_visited(url) or any(map(self._catalog.was_answered, service_keys(url)))
+        return self.outcome(url)[0] == State.VISITED or any(map(self._catalog.was_answered, service_keys(url)))
 
-    def was_visited(self, url: Url) -> bool:
-        """Return whether a page of this identity was read when it was requested last."""
+    def outcome(self, url: Url) -> tuple[State | None, str]:
+        """Return the state of a page of this identity and its reason; None for one that is not in the frontier."""
         row = self._connection.execute(sql.FIND_URL, {"key": page_key(url.identity)}).fetchone()
-        return row is not None and row[1] == State.VISITED
+        return (State(row[1]), row[2] or "") if row else (None, "")
 
     def known(self, url: Url) -> bool:
         """Return whether a page of this identity is in the frontier in any state."""
