@@ -34,6 +34,7 @@ NAMES = (
     "publish",
     "visitors",
     "windows",
+    "families",
     "attacks",
     "politeness",
     "slow_services",

@@ -109,8 +109,8 @@ def _queue(session: Session, url: Url, start: HarvestStart) -> int:
     return waiting
 
 
-_REFUSALS_OF_FILTERS = frozenset({"exception", "http-400", "http-422", "http-500", "http-501"})
-"""Reasons of pages after which another filter may do better."""
+_NOT_OF_FILTERS = frozenset({"http-401", "http-403", "http-429", "http-503"})
+"""Reasons with which a server refuses whatever is requested."""
 
 
 def _add_more(begun: _ReadyHarvest) -> int:
@@ -120,7 +120,8 @@ def _add_more(begun: _ReadyHarvest) -> int:
     if not ways or whole is None or frontier.sources():
         return _add_slices(begun.session)
     state, reason = frontier.outcome(control_of(whole, ways[0]))
-    if state is State.VISITED or reason not in _REFUSALS_OF_FILTERS:
+    is_refused = reason == "exception" or (reason.startswith("http-") and reason not in _NOT_OF_FILTERS)
+    if state is State.VISITED or not is_refused:
         following = modified_since(whole, begun.day, ways[0])
         ways.clear()
     else:
