@@ -106,7 +106,7 @@ def _resources(package: JsonObject) -> Iterator[RawLink]:
 
 def _next_ckan_page(url: Url, count: int, returned: int) -> list[RawLink]:
     start = records_start(url)
-    if start is None or not returned or start + returned >= count:
+    if start is None or not returned or 0 <= count <= start + returned:
         return []
     following = records_url(url, start + returned)
     return [RawLink(following.address, RECORDS)] if following is not None else []

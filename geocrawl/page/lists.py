@@ -113,7 +113,7 @@ def _following(data: JsonObject, url: Url, page: ListPage) -> str:
         return with_parameters(url, {"scroll_id": page.ids[-1]}).address if page.ids[-1] else ""
     start = records_start(url)
     if start is not None:
-        after = records_url(url, start + returned) if start + returned < total else None
+        after = records_url(url, start + returned) if total < 0 or start + returned < total else None
     else:
         after = following_page(url, returned, total)
     return after.address if after is not None else ""

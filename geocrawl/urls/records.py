@@ -156,7 +156,7 @@ def following_page(url: Url, returned: int, total: int) -> Url | None:
     """Return the address of the page after one whose address counts pages; None after the last one, and for any other
     address.
 
-    `returned`: items of this page; `total`: items of all.
+    `returned`: items of this page; `total`: items of all, -1 where nothing states them.
     """
     paging, values = _paging_of(url)
     if paging is None or paging.size or not returned:
@@ -164,7 +164,7 @@ def following_page(url: Url, returned: int, total: int) -> Url | None:
     number = _number(values.get(paging.start.lower(), ""), paging.first)
     name = next((name for name in ("limit", "page_size") if name in values), "")
     size = _number(values.get(name, ""), returned)
-    if (number - paging.first) * size + returned >= total:
+    if 0 <= total <= (number - paging.first) * size + returned:
         return None
     is_cut = name and number == paging.first and returned < size  # later pages are asked by the server's own size
     return with_parameters(url, {paging.start: str(number + 1), **({name: str(returned)} if is_cut else {})})

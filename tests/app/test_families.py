@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,6 +69,25 @@ def test_a_page_that_was_wrong_is_read_when_the_harvest_is_repeated(
     assert [(source.stated, source.read) for source in report.sources] == [(7, 3)] and not report.is_whole
     harvest(web, tmp_path / "c.db", address_of(family))
     assert found(tmp_path / "c.db") == set(range(7))
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "total"),
+    [("ckan", "count", "unknown"), ("opendatasoft", "total_count", -1), ("socrata", "resultSetSize", None)],
+)
+def test_a_list_that_states_no_total_is_read_to_its_last_page(
+    tmp_path: Path, key: str, name: str, total: object
+) -> None:
+    family = next(family for family in FAMILIES if family.key == key)
+
+    def answer(query: dict[str, str], numbers: list[int]) -> tuple[list[int], dict[str, Any]]:
+        shown, data = family.answer(query, numbers)
+        data.get("result", data)[name] = total
+        return shown, data
+
+    web = PortalWeb(replace(family, answer=answer))
+    (source,) = harvest(web, tmp_path / "c.db", address_of(family)).sources
+    assert (web.read, source.stated, source.read, source.state) == (list(range(7)), None, 7, "whole")
 
 
 @pytest.mark.parametrize(("key", "token"), [("socrata", "$$app_token"), ("opendatasoft", "apikey")])
