@@ -105,7 +105,7 @@ def _row(name: str, address: str, web: Answers | None) -> dict[str, Any]:
         "family": name,
         "source": "rebuilt" if web else "real",
         "stated": sum(stated) if stated else None,
-        "read": sum(source.read for source in report.sources),
+        "read": sum(source.read for source in report.sources) if report.sources else None,
         "services": report.services,
         "requests": served.requests if served else report.summary.pages,
     }

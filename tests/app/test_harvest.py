@@ -251,7 +251,12 @@ def test_a_page_that_is_no_catalogue_is_not_called_one(tmp_path: Path, web: Answ
 
 def documented_families() -> list[list[str]]:
     """The rows of the table of families in docs/harvesting.md."""
-    text = (Path(__file__).parents[2] / "docs/harvesting.md").read_text("utf-8").partition("| family |")[2]
+    text = (
+        (Path(__file__).parents[2] / "docs/harvesting.md")
+        .read_text("utf-8")
+        .partition("| family |")[2]
+        .partition("\n\n")[0]
+    )
     rows = [line.strip("|").split("|") for line in text.splitlines()[2:] if line.startswith("|")]
     return [[cell.strip(" `") for cell in row] for row in rows]
 
