@@ -10,7 +10,11 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from geocrawl.model.downtimes import Downtime
 
 RUN_ENDS = {
     "done": "the queue was empty",
@@ -128,6 +132,16 @@ def spell_duration(seconds: float) -> str:
 
 _WINDOW = re.compile(r"([01]?\d|2[0-4])(?::([0-5]\d))?\s*-\s*([01]?\d|2[0-4])(?::([0-5]\d))?", re.ASCII)
 _DAY_MIN = 24 * 60
+
+
+def spell_downtime(downtime: Downtime) -> str:
+    """Return when a downtime is, for people."""
+    if downtime.is_acknowledged:
+        end = f"until {moment(downtime.ends_at)} UTC" if downtime.ends_at is not None else "until it is well again"
+        return f"acknowledged {moment(downtime.starts_at)} UTC, {end}"
+    until = f" to {moment(downtime.ends_at)}" if downtime.ends_at is not None else ""
+    span = f"{moment(downtime.starts_at)}{until} UTC"
+    return f"{downtime.weekly} {downtime.zone}, from {span}" if downtime.weekly else span
 
 
 def read_hours(text: str) -> tuple[int, int]:

@@ -74,6 +74,8 @@ COMMANDS: Mapping[str, str] = {
     "watch list": "geocrawl.cli.watch:list_",
     "watch remove": "geocrawl.cli.watch:remove",
     "watch send": "geocrawl.cli.watch:send",
+    "watch downtime": "geocrawl.cli.downtime:downtime",
+    "watch ack": "geocrawl.cli.downtime:ack",
     "strategies": "geocrawl.cli.strategies:strategies",
     "evaluate": "geocrawl.lab.cli.evaluate:evaluate",
     "service install": "geocrawl.cli.daemon:install",
@@ -103,7 +105,7 @@ COMMANDS: Mapping[str, str] = {
 TABLES = frozenset(
     {
         *("config show", "demo", "evaluate", "pages list", "search", "seeds check", "seeds list", "signals", "stats"),
-        *("strategies", "topics list", "watch list", "workers"),
+        *("strategies", "topics list", "watch downtime", "watch list", "workers"),
     }
 )
 """Commands that print tables, which `--wide` prints uncut."""

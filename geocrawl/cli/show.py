@@ -21,12 +21,13 @@ from geocrawl.model import LATE_TIER, State, SubQueue, Url
 from geocrawl.model.availability import likely_availability
 from geocrawl.model.catalogue import Layer
 from geocrawl.model.details import EndpointHistory, EndpointRow, ServiceDetail, UrlRow, Why
+from geocrawl.model.downtimes import EXCUSED
 from geocrawl.model.health import DAY_S
 from geocrawl.model.kinds import short_name
 from geocrawl.probe.registry import declarations
 from geocrawl.sanitize import plain
 from geocrawl.store.catalogue.catalogue import Catalogue
-from geocrawl.wording import counted, moment, percent, read_duration, seconds, span
+from geocrawl.wording import counted, moment, percent, read_duration, seconds, span, spell_downtime
 
 _LIKELY_DAYS = 30
 _NAME_WIDTH = 40
@@ -287,6 +288,7 @@ def history(
     output.print_lines(lines, json=json, value=[asdict(each) for each in histories])
 
 
+_UNCOUNTED = {"network": "failed, perhaps on the way", **dict.fromkeys(EXCUSED, "failed, in a downtime")}
 _FILTERED = "the server's operator can allow the User-Agent (setting contact) or your address"
 
 
@@ -302,6 +304,10 @@ def history_lines(history: EndpointHistory) -> Iterator[str]:
     if filtered := sum(event["reason"] == "filtered" for event in history.unasked):
         yield f"  filtered: {counted(filtered, 'probe')}, which availability leaves out; {_FILTERED}"
     held = sum(event["reason"] == "network" for event in history.unasked)
+    if excused := sum(event["reason"] in EXCUSED for event in history.unasked):
+        yield f"  excused: {counted(excused, 'failure')} in downtimes, which availability leaves out"
+    for each in history.downtimes:
+        yield f"  downtime {each.id}: {spell_downtime(each)}{f' ({plain(each.note, 200)})' if each.note else ''}"
     if held := held + sum(each.unconfirmed for each in history.sums):
         yield f"  held: {counted(held, 'failure')}, perhaps of the network on the way, which availability leaves out"
     if history.response_ms:
@@ -309,7 +315,7 @@ def history_lines(history: EndpointHistory) -> Iterator[str]:
     for event in history.events[:20]:
         yield f"  {moment(_number(event['at']))}  {event['before']} → {event['after']}  ({event['reason']})"
     for event in history.unasked[:20]:
-        what = "failed, perhaps on the way" if event["reason"] == "network" else "could not be asked"
+        what = _UNCOUNTED.get(str(event["reason"]), "could not be asked")
         yield f"  {moment(_number(event['at']))}  {what}  ({event['reason']})"
     for change in history.changes[:20]:
         yield f"  {moment(_number(change['at']))}  {_change(change)}"

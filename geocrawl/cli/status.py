@@ -167,6 +167,10 @@ def _service_lines(status: CatalogStatus) -> Iterator[str]:
         order = [state for state in ("alive", "degraded", "unconfirmed", "down", "gone") if state in status.health]
         by_health = ", ".join(f"{status.health[state]:,} {state}" for state in order)
         yield f"health      endpoints: {by_health}; {status.due:,} due for a probe"
+    if status.downtimes:
+        of = [f"{each.subject} ({'acknowledged' if each.is_acknowledged else 'planned'})" for each in status.downtimes]
+        more = f" and {len(of) - 5} more" if len(of) > 5 else ""
+        yield f"downtime    {plain(', '.join(of[:5]), 300)}{more}; `geocrawl watch downtime`"
     if status.reasons:
         yield f"not valid   {_by_reason(status.reasons, 6)}"
     if status.tls:

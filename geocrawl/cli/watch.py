@@ -62,7 +62,7 @@ def add(
     key = (secret or secrets.token_urlsafe(32)) if is_webhook else ""
     with Store.open(path, clock=SystemClock(), create=False) as store:
         catalogue = Catalogue(store.connection)
-        what = _subject(catalogue, words_typed(subject).strip())
+        what = subject_of(catalogue, words_typed(subject).strip())
         if isinstance(what, str):
             output.say_differences(catalogue.find(what, limit=0))
         watch = Watches(store.database).add(
@@ -123,7 +123,7 @@ def _interval(text: str) -> float | None:
         raise UsageError(f"--every {text}: expected {error}") from None
 
 
-def _subject(catalogue: Catalogue, text: str) -> int | str:
+def subject_of(catalogue: Catalogue, text: str) -> int | str:
     """Return the number of the service that a text names by number or address, else the text, which is a query.
 
     Raises NothingFound for an address at which no service was found, UsageError for a text without a word, which as a

@@ -29,7 +29,8 @@ class ProbeSum:
 
     first_at: float
     last_at: float
-    """Times of the first and the last verdict; without a verdict, of the first and the last attempt."""
+    """Times of the first and the last verdict or failure in a downtime; without one, of the first and the last
+    attempt."""
     is_last_valid: bool = False
     probes: int = 0
     """Number of verdicts."""
@@ -48,13 +49,20 @@ class ProbeSum:
     """Sum of their durations."""
     times: Mapping[int, int] = field(default_factory=dict)
     """Upper bound in milliseconds, of `TIMES_MS` → how many of them took no longer, and longer than the one before."""
+    is_last_excused: bool = False
+    """Whether the last attempt failed in a downtime: from then on nothing is known until the next verdict."""
+
+    @property
+    def tells(self) -> bool:
+        """Return whether it says something of the time from its first attempt on."""
+        return self.probes > 0 or self.is_last_excused
 
     def and_then(self, later: ProbeSum) -> ProbeSum:
         """Return the sum of these probes and of `later` ones."""
         refused, unconfirmed = self.refused + later.refused, self.unconfirmed + later.unconfirmed
-        if not self.probes or not later.probes:
-            return replace(self if self.probes else later, refused=refused, unconfirmed=unconfirmed)
-        between_s = min(later.first_at - self.last_at, UNSEEN_S)
+        if not self.tells or not later.tells:
+            return replace(self if self.tells else later, refused=refused, unconfirmed=unconfirmed)
+        between_s = 0.0 if self.is_last_excused else min(later.first_at - self.last_at, UNSEEN_S)
         return ProbeSum(
             self.first_at,
             later.last_at,
@@ -68,6 +76,7 @@ class ProbeSum:
             self.timed + later.timed,
             self.total_ms + later.total_ms,
             Counter(self.times) + Counter(later.times),
+            later.is_last_excused,
         )
 
 
@@ -79,9 +88,15 @@ def one_probe(at: float, is_valid: bool, milliseconds: float | None = None) -> P
     return ProbeSum(at, at, True, 1, 1, timed=1, total_ms=milliseconds, times={bound: 1})
 
 
+def excused_failure(at: float) -> ProbeSum:
+    """Return a failure in a downtime as a sum: an attempt that ends what the last answer tells."""
+    return ProbeSum(at, at, refused=1, is_last_excused=True)
+
+
 def availability(sums: Sequence[ProbeSum], start: float, end: float) -> float | None:
     """Return the share of the time from `start` to `end` in which the last answer was valid; each answer counts until
-    the next one, or for 30 days (`UNSEEN_S`) at most.
+    the next one, or for 30 days (`UNSEEN_S`) at most. The time from a failure in a downtime to the next answer is left
+    out.
 
     Counts from the first answer on where that is later than `start`; None without an answer before `end`, and when
     fewer than two answers, or less than an hour, tell of the service at all.
@@ -94,7 +109,7 @@ def availability_by_part(
 ) -> list[tuple[float, float | None]]:
     """Return the beginning of each of equally long parts of the time from `start` to `end`, and the `availability` in
     that part."""
-    told = [each for each in sums if each.probes]
+    told = [each for each in sums if each.tells]
     is_enough = sum(each.probes for each in told) > 1 and told[-1].last_at - told[0].first_at >= LEAST_OBSERVED_S
     begun = [each.first_at for each in told]
     bounds = [start + (end - start) * number / parts for number in range(parts + 1)]
@@ -115,7 +130,7 @@ def _share(sums: Sequence[ProbeSum], start: float, end: float) -> float | None:
             known += each.known_s * share
             up += each.up_s * share
         lasted = min(following, end, each.last_at + UNSEEN_S) - max(each.last_at, start)
-        if lasted > 0:
+        if lasted > 0 and not each.is_last_excused:
             known += lasted
             up += lasted * each.is_last_valid
     return up / known if known > 0 else None

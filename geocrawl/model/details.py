@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from geocrawl.model.availability import ProbeSum
 from geocrawl.model.catalogue import Layer, Service
+from geocrawl.model.downtimes import Downtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,8 @@ class EndpointHistory:
     probes: int
     """Number of verdicts of the last 365 days."""
     sums: tuple[ProbeSum, ...]
-    """These verdicts, oldest first: single ones of the last days, sums of an hour and of a day before."""
+    """These verdicts and failures in downtimes, oldest first: single ones of the last days, sums of an hour and of a
+    day before."""
     availability: Mapping[int, float | None]
     """Days → share of that time, 0…1, in which the last answer was a valid one; None: nothing is known of it."""
     response_ms: Mapping[int, float]
@@ -140,6 +142,8 @@ class EndpointHistory:
     else."""
     changes: tuple[Mapping[str, object], ...]
     """at, what, name, before, after; newest first."""
+    downtimes: tuple[Downtime, ...] = ()
+    """Those that last, or are to come."""
 
 
 @dataclass(frozen=True, slots=True)

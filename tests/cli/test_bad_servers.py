@@ -31,7 +31,7 @@ _ARGUMENTS: dict[str, list[str]] = {
         "seeds add": [_PAGE],
     },
     **{"seeds check": ["--stored"], "seeds remove": [_PAGE], "show": ["1"], "train bayes": ["--out", "b"]},
-    **{"watch add": ["roads", "--to", "file:out.jsonl"], "watch remove": ["1"], "why": [_PAGE]},
+    **{"watch add": ["roads", "--to", "file:out.jsonl"], "watch remove": ["1"], "why": [_PAGE], "watch ack": ["1"]},
 }
 _OTHERS = frozenset({"config show", "identify", "check-list", "doctor"})
 """Commands with `--db` that open no database or do without: `identify` and `check-list` only share delays, and

@@ -235,6 +235,8 @@ PRINTING: dict[str, list[list[str]]] = {
         ["--by", "provider"],
     ],
     "watch add": [[SERVICE, "--to", f"https://hooks.example/?token={SECRET}"], ["rivers", "--to", "mail:anna"]],
+    "watch ack": [[SERVICE]],
+    "watch downtime": [[], ["--json"], [SERVICE, "--to", "2030-01-01"], [f"http://x.example/?token={SECRET}"]],
     "watch list": [[], ["--json"]],
     "watch remove": [["1"]],
     "watch send": [[], ["--json"]],

@@ -150,12 +150,42 @@ def test_private_receivers_need_permission(catalogue: Catalogue, hook: Hook) -> 
         (["add", "1", "--to", "anna"], 2, "expected a web address, mail:ADDRESS or file:PATH"),
         (["add", "1", "--to", "mail:a@b.example"], 2, "mail_server names no server"),
         (["remove", "7"], 1, "There is no watch 7"),
+        (["downtime", "--remove", "7"], 1, "There is no downtime 7"),
+        (["downtime", "1"], 2, "give --to (when it ends), --weekly"),
+        (["downtime", "1", "--to", "tomorrow"], 2, "--to 'tomorrow': expected a time such as"),
+        (["downtime", "1", "--to", "2030-01-01", "--zone", "CEST"], 2, "--zone 'CEST': expected the name"),
+        (["downtime", "1", "--weekly", "sunday"], 2, "--weekly 'sunday': expected days and hours"),
+        (["downtime", "roads", "--to", "2030-01-01"], 2, "'roads': expected the number or address of a service"),
+        (["downtime", "b.example", "--to", "2030-01-01"], 1, "no service of this host"),
+        (["downtime"], 0, "No downtimes"),
+        (["ack", "1"], 2, "service 1 is well"),
         (["list"], 0, "No watches"),
     ],
 )
 def test_wrong_use_is_one_clear_line(catalogue: Catalogue, arguments: list[str], code: int, clear: str) -> None:
     said = catalogue.run("watch", *arguments)
     assert said.code == code and clear in " ".join(said.err.split())
+
+
+def test_a_downtime_is_planned_and_an_acknowledgement_shown_by_status_and_history(catalogue: Catalogue) -> None:
+    when = ("--weekly", "mon-sun 00:00-00:00", "--zone", "Europe/Berlin", "--note", "backup of the server")
+    planned = catalogue.run("watch", "downtime", "a.example", *when)
+    assert planned.code == 0 and "Downtime 1: host a.example, mon-sun 00:00-00:00 Europe/Berlin, from" in planned.out
+    catalogue.probe("a.example/wms", ok=False, times=4)
+    history = catalogue.run("history", "1").out
+    assert "  alive since" in history and "excused: 4 failures in downtimes" in history
+    assert "downtime 1: mon-sun 00:00-00:00 Europe/Berlin" in history and "(backup of the server)" in history
+    assert catalogue.run("watch", "downtime", "--remove", "1").out == "Downtime 1 removed.\n"
+    catalogue.probe("a.example/wms", ok=False, times=2)
+    known = catalogue.run("watch", "ack", "http://a.example/wms", "--note", "ticket 212")
+    assert known.code == 0 and "Downtime 1: service 1, acknowledged" in known.out, known.err
+    status = catalogue.run("status").out
+    assert "downtime    service 1 (acknowledged); `geocrawl watch downtime`" in status
+    (listed,) = json.loads(catalogue.run("watch", "downtime", "--json").out)
+    assert (listed["service_id"], listed["ends_at"], listed["lasts"], listed["note"]) == (1, None, "now", "ticket 212")
+    catalogue.probe("a.example/wms", ok=True, times=2)
+    assert "downtime  " not in catalogue.run("status").out
+    assert json.loads(catalogue.run("watch", "downtime", "--json").out)[0]["lasts"] == "over"
 
 
 async def test_the_daemon_sends_by_itself(catalogue: Catalogue, tmp_path: Path) -> None:

@@ -70,6 +70,20 @@ def test_health_over_time_is_shown_once_probes_tell_something(catalogue: Path, s
     assert "Too early for figures" not in page
 
 
+def test_the_page_of_a_service_shows_its_downtimes_in_both_languages(catalogue: Path, serve: Serve) -> None:
+    with sqlite3.connect(catalogue) as database:
+        columns = "service_id, host, starts_at, ends_at, weekly, zone, is_acknowledged, note, created_at"
+        database.executemany(
+            f"INSERT INTO downtime ({columns}) VALUES (1, '', 0, NULL, ?, 'UTC', ?, ?, 0)",
+            [("sun 02:00-04:00", 0, "<backup>"), ("", 1, "ticket 212")],
+        )
+    client = serve(catalogue)
+    english, chinese = (client.get(f"{ITEMS}/1?lang={each}", headers=HTML).text for each in ("en", "zh"))
+    assert "Planned downtime" in english and "sun 02:00-04:00 UTC" in english and "(&lt;backup&gt;)" in english
+    assert "until it is well again (ticket 212)" in english
+    assert "计划停机" in chinese and "直到恢复正常 (ticket 212)" in chinese
+
+
 def test_the_operations_page_says_why_a_run_ended(client: TestClient) -> None:
     assert (
         "<td>only failed addresses were left, to be tried again later</td>"

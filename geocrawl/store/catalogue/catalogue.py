@@ -21,8 +21,10 @@ from geocrawl.filters import Filters
 from geocrawl.model import SourceState, Url
 from geocrawl.model.catalogue import EndpointService, Layer, ProviderCard, ReportedService, Service
 from geocrawl.model.details import Address, EndpointHistory, NewsRow, ServiceDetail, Why
+from geocrawl.model.downtimes import Downtime
 from geocrawl.model.search import LayerResults, Results, Selection
 from geocrawl.model.statistics import Growth, KindCount, SignalYield, SoftwareGrowth, Statistics, Survival
+from geocrawl.store.catalogue.downtimes import read_downtimes
 from geocrawl.store.catalogue.index.index import offers_reference_system, search_engine
 from geocrawl.store.catalogue.read import history, provider_report, show, statistics
 from geocrawl.store.catalogue.read.harvest import HarvestRecord, is_gone, read_harvest, read_span
@@ -177,6 +179,10 @@ class Catalogue:
         """Return the same for each endpoint at an address, one a kind."""
         found = (history.history_of_address(self._connection, key, now) for key in show.keys_at(self._connection, url))
         return next(filter(None, found), ())
+
+    def downtimes(self) -> list[Downtime]:
+        """Return planned downtimes and what persons acknowledged, the oldest first."""
+        return read_downtimes(self._connection)
 
     def changes(self, since: float, most: int) -> Iterator[dict[str, object]]:
         """Yield changes of health and of content, newest first."""

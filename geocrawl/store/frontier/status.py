@@ -12,8 +12,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, ScalarSelect, and_, bindparam, case, func, or_, select
 
 from geocrawl.model import BATCH_TIER, FrontierStats, Purpose, SourceState, State
+from geocrawl.model.downtimes import Downtime
 from geocrawl.model.watches import MOST_FAILURES, LateWatch
 from geocrawl.sanitize import masked
+from geocrawl.store.catalogue.downtimes import read_downtimes
 from geocrawl.store.catalogue.read.sources import read_sources
 from geocrawl.store.catalogue.read.statistics import DEVIATIONS
 from geocrawl.store.catalogue.write.doubt import Suspicion, suspicion
@@ -131,6 +133,8 @@ class CatalogStatus:
     """Number of hosts that have opted out."""
     watched: Mapping[int, bool]
     """Services that are asked at an interval, by number → whether one of its addresses answers (alive or degraded)."""
+    downtimes: tuple[Downtime, ...]
+    """Downtimes that last now, planned or acknowledged."""
     watches_given_up: int
     """Watches whose notices could not be delivered ten times in a row."""
     watches_of_nothing: int
@@ -344,6 +348,7 @@ def read_status(connection: Connection, now: float) -> CatalogStatus:
         held_sites=quarantined_sites(connection),
         blocked=connection.execute(_BLOCKED).fetchone()[0],
         watched={number: bool(answers) for number, answers in connection.execute(_WATCHED)},
+        downtimes=tuple(each for each in read_downtimes(connection) if each.end_at(now) is not None),
         watches_given_up=given_up,
         watches_of_nothing=of_nothing,
         watches_late=tuple(

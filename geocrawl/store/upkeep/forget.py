@@ -27,6 +27,7 @@ from geocrawl.store.database.schema.tables import (
     BLOCKED,
     CHANGE,
     DESCRIPTION,
+    DOWNTIME,
     ENDPOINT,
     EVIDENCE,
     HEALTH_EVENT,
@@ -125,6 +126,7 @@ _UNTIE = update(URL).where(in_list(URL.c.endpoint_id, "ids")).values(endpoint_id
 _UNTIE_SAME = delete(SAME_SERVICE).where(
     or_(in_list(SAME_SERVICE.c.first_id, "ids"), in_list(SAME_SERVICE.c.second_id, "ids"))
 )
+_DROP_DOWNTIMES = delete(DOWNTIME).where(is_host_or_subdomain(DOWNTIME.c.host, "host"))
 _DROP_ENDPOINTS = delete(ENDPOINT).where(in_list(ENDPOINT.c.id, "ids"))
 
 
@@ -186,6 +188,7 @@ def _remove(database: Database, host: str) -> ChunkedWork[RemovalCounts]:
         for number in _values_on_hosts(connection, SOURCE.c.id, SOURCE.c.address, host):
             for table, column in _OF_SOURCE.items():
                 connection.execute(delete(table).where(column == bindparam("source")), {"source": number})
+        connection.execute(_DROP_DOWNTIMES, {"host": host})
         _free_hosts(connection, host)
         database.delete_meta(_UNFINISHED + host)
         connection.execute(sql.COUNT, {"name": FORGETS, "value": 1})

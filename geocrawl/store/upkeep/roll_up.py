@@ -12,7 +12,8 @@ from itertools import chain, islice
 
 from sqlalchemy import bindparam, insert, or_, select
 
-from geocrawl.model.availability import ProbeSum, one_probe
+from geocrawl.model.availability import ProbeSum, excused_failure, one_probe
+from geocrawl.model.downtimes import EXCUSED
 from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.store.catalogue.write.doubt import NETWORK
 from geocrawl.store.database.database import Database
@@ -106,6 +107,8 @@ class RollUp:
 
 
 def _single(at: float, status: str, reason: str, elapsed_ms: float) -> ProbeSum:
+    if status == "unasked" and reason in EXCUSED:
+        return excused_failure(at)
     if status == "unasked":
         return ProbeSum(at, at, unconfirmed=1) if reason == NETWORK else ProbeSum(at, at, refused=1)
     return one_probe(at, status == "valid", None if reason == "not-modified" else elapsed_ms)

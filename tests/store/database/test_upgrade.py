@@ -75,7 +75,7 @@ CHANGED = {
     "url": {"link_relevance", "sub_queue"},
     "watch": {"every_s"},
 }
-ADDED = {"probe_sum", "source", "source_list", "source_record", "source_service"}
+ADDED = {"downtime", "probe_sum", "source", "source_list", "source_record", "source_service"}
 BY_SUB_QUEUE = ("visits:page", "visits:link", "visits:sub-queue", "led:page", "led:link", "led:sub-queue", "queued:")
 """Counters of levels, and those of sub-queues in their place."""
 PASSING = ("strategy:learner-until", "daemon:lease", "worker:")

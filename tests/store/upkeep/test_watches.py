@@ -31,7 +31,7 @@ RIVERS = replace(ROADS, title="Rivers", fingerprint="f2")
 class Watched(World):
     """A catalogue with watches, whose searches find services by a part of their title."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | str) -> None:
         super().__init__(path)
         self.watches: Watches = Watches(self.store.database)
 

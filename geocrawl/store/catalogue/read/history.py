@@ -12,6 +12,7 @@ from geocrawl.model.availability import LEAST_OBSERVED_S, availability, response
 from geocrawl.model.details import EndpointHistory, NewsRow
 from geocrawl.model.health import DAY_S
 from geocrawl.model.statistics import Survival
+from geocrawl.store.catalogue.downtimes import read_downtimes
 from geocrawl.store.database.connection import Connection, Rows
 from geocrawl.store.database.constructs import greatest, in_list, whole
 from geocrawl.store.database.probe_sums import read_sums
@@ -75,6 +76,9 @@ def _history(connection: Connection, row: dict[str, object], now: float) -> Endp
         events=tuple(connection.execute(_EVENTS, endpoint).dicts()),
         unasked=tuple(connection.execute(_UNASKED, endpoint).dicts()),
         changes=tuple(connection.execute(_CHANGES, endpoint).dicts()),
+        downtimes=tuple(
+            each for each in read_downtimes(connection, number) if each.ends_at is None or each.ends_at > now
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import bindparam, insert, select, update
 
 from geocrawl.model.health import DAY_S, HOUR_S, UNSEEN_S, Condition, Event, Health, after
+from geocrawl.store.catalogue.downtimes import end_acknowledged
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.schema import GUESSED
@@ -104,6 +105,8 @@ def _health_after(connection: Connection, endpoint_id: int, signal: HealthSignal
         changed = {"before": before.state, "after": now.state}
         event = {"endpoint_id": endpoint_id, "at": at, **changed, "reason": signal.reason}
         connection.execute(_ADD_EVENT, event)
+        if now.state is Health.ALIVE:
+            end_acknowledged(connection, endpoint_id, at)
     return {
         "health": now.state,
         "health_since": now.since,

@@ -21,8 +21,10 @@ from geocrawl.model import (
     Visit,
     stored_kind,
 )
+from geocrawl.model.downtimes import ACKNOWLEDGED
 from geocrawl.model.health import Event, Health
 from geocrawl.sanitize import masked
+from geocrawl.store.catalogue.downtimes import excuse
 from geocrawl.store.catalogue.write.doubt import NETWORK, hold_s
 from geocrawl.store.catalogue.write.health import (
     FORBIDDEN_S,
@@ -272,12 +274,18 @@ class CatalogueWriter:
         self._services.choose_best(endpoint_id)
 
     def _is_held(self, endpoint_id: int, result: Mapping[str, object], at: float) -> bool:
-        """Write a failure as unconfirmed when the network on the way may be its cause; return whether it is so."""
-        if (wait_s := hold_s(self._connection, endpoint_id, result, at)) is None:
+        """Write a failure that does not count, because it lies in a downtime, or as unconfirmed when the network on the
+        way may be its cause; return whether it is so."""
+        excused = excuse(self._connection, endpoint_id, at)
+        if excused is not None and (excused[0], result["reason"]) != (ACKNOWLEDGED, "moved"):
+            reason, wait_s = excused
+        elif (held_s := hold_s(self._connection, endpoint_id, result, at)) is not None:
+            reason, wait_s = NETWORK, held_s
+        else:
             return False
-        held = {"status": UNASKED, "reason": NETWORK, "detail": f"{result['reason']} {result['detail']}"}
-        self.write_refused(endpoint_id, NETWORK)
-        self._write_probe(endpoint_id, HealthSignal(Event.UNASKED, NETWORK, wait_s), at, {**result, **held})
+        held = {"status": UNASKED, "reason": reason, "detail": f"{result['reason']} {result['detail']}"}
+        self.write_refused(endpoint_id, reason)
+        self._write_probe(endpoint_id, HealthSignal(Event.UNASKED, reason, wait_s), at, {**result, **held})
         return True
 
     def _last_verdict(self, endpoint_id: int) -> tuple[str | None, float | None, int]:

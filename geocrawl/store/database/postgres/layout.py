@@ -24,7 +24,7 @@ from geocrawl.store.database.schema.models import METADATA
 from geocrawl.store.database.views import CREATE_VIEWS
 
 _NUMBERED = (
-    *("change", "evidence", "health_event", "lesson", "notice", "probe"),
+    *("change", "downtime", "evidence", "health_event", "lesson", "notice", "probe"),
     *("run", "search_change", "search_list", "service", "source", "source_list", "watch"),
 )
 """Tables whose rows the database numbers; the ids of others are planned or belong to another table."""

@@ -79,6 +79,27 @@ class Watch(SQLModel, table=True):
     """Time between two probes of what is watched; NULL: the pace of its health."""
 
 
+class Downtime(SQLModel, table=True):
+    """A time in which failures of a service, or of all services of a host, are excused (`geocrawl watch downtime`)."""
+
+    id: int = Field(primary_key=True)
+    service_id: int | None = None
+    """The service; NULL for all services of the host."""
+    host: str
+    """The host; '' for a service."""
+    starts_at: float
+    ends_at: float | None = None
+    """NULL: for ever; of an acknowledgement, until the service is well again."""
+    weekly: str
+    """Days and hours, such as 'sun 02:00-04:00'; '': all of the time."""
+    zone: str
+    """Time zone of the hours."""
+    is_acknowledged: int
+    """1: a person acknowledged failures (`geocrawl watch ack`); 0: it was planned."""
+    note: str
+    created_at: float
+
+
 class Notice(SQLModel, table=True):
     """A change of a service that a watch reports; the row is deleted 30 days after the notice was sent."""
 

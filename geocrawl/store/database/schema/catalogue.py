@@ -302,7 +302,8 @@ class Probe(SQLModel, table=True):
     """valid or invalid; unasked: no verdict, because it might not be asked, or was asked to wait"""
     reason: str
     """Code of the verdict; not-modified: the answer was 304, and the last description is still valid; network: the
-    failure, which `detail` names, is held, as somebody on the way may have answered."""
+    failure, which `detail` names, is held, as somebody on the way may have answered; planned, acknowledged: the failure
+    lies in a downtime."""
     detail: str
     http_status: int | None = None
     content_type: str
@@ -324,7 +325,7 @@ class ProbeSum(SQLModel, table=True):
     start: float = Field(primary_key=True)
     """Beginning of the hour, day or month."""
     first_at: float
-    """Time of the first verdict; without a verdict, of the first attempt."""
+    """Time of the first verdict or failure in a downtime; without one, of the first attempt."""
     last_at: float
     """Time of the last one."""
     is_last_valid: int
@@ -347,6 +348,8 @@ class ProbeSum(SQLModel, table=True):
     """Sum of their durations."""
     times: str
     """JSON object: upper bound in milliseconds → how many of them took no longer, and longer than the bound before."""
+    is_last_excused: int = starting_with(text("0"), 0)
+    """1: the last attempt failed in a downtime, and nothing is known from then on until the next verdict."""
 
 
 class Proof(SQLModel, table=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlmodel import SQLModel
 
-from geocrawl.store.database.schema.bookkeeping import Counter, Daily, Meta, Notice, Run, Watch
+from geocrawl.store.database.schema.bookkeeping import Counter, Daily, Downtime, Meta, Notice, Run, Watch
 from geocrawl.store.database.schema.catalogue import (
     Change,
     Description,
@@ -57,6 +57,6 @@ MODELS: tuple[type[SQLModel], ...] = (
     *(Url, OutLinks, Validator, Host, IpPlace, Robots, Seed, Lesson, PageStore),
     *(Blocked, Pattern, Site, Alike, QueryGroup),
     *(Source, SourceList, SourceRecord, SourceService),
-    *(Watch, Notice, Run, Daily, Counter, Meta),
+    *(Watch, Downtime, Notice, Run, Daily, Counter, Meta),
 )
 """All classes, in the order in which docs/database.md shows them."""

@@ -54,6 +54,11 @@ DESCRIPTION = _table(
     "endpoint_id* integer, key text, kind text, family text, fingerprint text, items text, telling integer, "
     "calls_itself text, provider text",
 )
+DOWNTIME = _table(
+    "downtime",
+    "id* integer, service_id integer?, host text, starts_at real, ends_at real?, weekly text, zone text, "
+    "is_acknowledged integer, note text, created_at real",
+)
 ENDPOINT = _table(
     "endpoint",
     "id* integer, kind text, key text, url text, host text, site text, weak integer, service_id integer?, status "
@@ -103,7 +108,8 @@ PROBE = _table(
 PROBE_SUM = _table(
     "probe_sum",
     "endpoint_id* integer, start* real, first_at real, last_at real, is_last_valid integer, probes integer, valid "
-    "integer, known_s real, up_s real, refused integer, unconfirmed integer, timed integer, total_ms real, times text",
+    "integer, known_s real, up_s real, refused integer, unconfirmed integer, timed integer, total_ms real, times "
+    "text, is_last_excused integer",
 )
 PROOF = _table(
     "proof",
