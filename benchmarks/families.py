@@ -1,6 +1,6 @@
 """Harvest one catalogue of each family, rebuilt as tests have them or a real server: records stated and read, services.
 
-A rebuilt catalogue has seven records in pages of three, and each names a WMS of its own, which answers.
+A rebuilt list that states a total has seven records in pages of three, and each names a WMS of its own, which answers.
 """
 
 from __future__ import annotations

@@ -344,8 +344,10 @@ class HarvestReport:
 
     @property
     def has_failed(self) -> bool:
-        """Return whether no page of records was read, or a list ended before all its records were read."""
-        return not self.summary.records or any(source.state == "short" for source in self.sources)
+        """Return whether no page of records was read, or a list ended before all its records were read: also one whose
+        next page is one of those before it."""
+        ended = {"short", "reading"} if self.summary.stopped == "done" else {"short"}
+        return not self.summary.records or any(source.state in ended for source in self.sources)
 
     def as_json(self) -> dict[str, object]:
         """Return the counts under stable names."""

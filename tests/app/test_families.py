@@ -90,6 +90,19 @@ def test_a_list_that_states_no_total_is_read_to_its_last_page(
     assert (web.read, source.stated, source.read, source.state) == (list(range(7)), None, 7, "whole")
 
 
+def test_a_list_whose_tokens_go_in_a_circle_is_not_called_whole(tmp_path: Path) -> None:
+    family = next(family for family in FAMILIES if family.key == "collections")
+
+    def answer(query: dict[str, str], numbers: list[int]) -> tuple[list[int], dict[str, Any]]:
+        shown, data = family.answer(query, numbers)
+        back = "http://p.example/stac/collections?token=at-3"
+        return shown, {**data, "links": [{"rel": "next", "href": back}] if 5 in shown else data["links"]}
+
+    report = harvest(PortalWeb(replace(family, answer=answer)), tmp_path / "c.db", address_of(family))
+    assert [(source.stated, source.read) for source in report.sources] == [(7, 6)]
+    assert report.has_failed and "Ended: no page is left to read, but not all records are read." in report.lines()
+
+
 @pytest.mark.parametrize(("key", "token"), [("socrata", "$$app_token"), ("opendatasoft", "apikey")])
 def test_a_token_is_sent_with_every_page_and_said_nowhere(tmp_path: Path, key: str, token: str) -> None:
     family = next(family for family in FAMILIES if family.key == key)
