@@ -249,9 +249,14 @@ LAYER_COLUMNS: Mapping[str, ColumnElement[Any]] = {
 """The expression of each column of `model.catalogue.Layer`."""
 
 
+ADDED = frozenset({"licence"})
+"""Columns that views did not have from the first: they stand at the end, for whoever counts columns."""
+
+
 def _view_of(shape: type, expressions: Mapping[str, ColumnElement[Any]], rows: str, source: FromClause) -> View:
-    """Return the view with the columns that a shape declares."""
-    named = {name: (expressions[name], meaning) for name, meaning in view_columns(shape).items()}
+    """Return the view with the columns that a shape declares, in its order, and then those of `ADDED`."""
+    declared = sorted(view_columns(shape).items(), key=lambda column: column[0] in ADDED)
+    named = {name: (expressions[name], meaning) for name, meaning in declared}
     return View(rows, named, source)
 
 
