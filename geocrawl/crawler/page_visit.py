@@ -46,7 +46,8 @@ from geocrawl.model import (
 )
 from geocrawl.model.web import validators_of
 from geocrawl.ports import Clock, LevelMeasure, Reader, ReadingPool, Recogniser, Refusals, Renderer, Strategy, Turn
-from geocrawl.urls import RECORDS, leads_to_records, read_url, records_page, records_start
+from geocrawl.urls import RECORDS, leads_to_records, records_page, records_start
+from geocrawl.urls.records import at_own_origin
 
 # --------------------------------------------------------------------------- pages that are empty without script
 # A browser reads pages that are empty without script and lead to nothing, a few of each host.
@@ -294,7 +295,7 @@ class PageLinks:
             for each in document.links
             if each.where in places or (self._records_only and leads_to_records(each.url))
         )
-        links = (_at_scheme(link, document.url) for link in named)
+        links = (link._replace(url=at_own_origin(link.url, document.url)) for link in named)
         total = (document.portion.matched or 0) if document.portion and self._records_only else 0
         return [
             RankedLink(
@@ -312,14 +313,6 @@ class PageLinks:
         the bound."""
         reason = self._refusal(link)
         return "" if reason == MANY_PAGES and (records_start(link.url) or 0) < total else reason
-
-
-def _at_scheme(link: Link, page: Url) -> Link:
-    """Return a link to the page's own host with the page's scheme: behind a proxy a server may not know its own."""
-    if link.url.host != page.host or link.url.scheme == page.scheme:
-        return link
-    moved = read_url(page.origin + link.url.address[len(link.url.origin) :])
-    return link if moved is None else link._replace(url=moved)
 
 
 def passed_on_the_way(page: Page, rank: Rank) -> list[RankedLink]:

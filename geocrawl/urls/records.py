@@ -19,6 +19,7 @@ DCAT         page, from 1 (as in CKAN's `catalog.rdf`)
 from __future__ import annotations
 
 import datetime as dt
+import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from urllib.parse import quote
 
 from geocrawl.model import Url
 from geocrawl.urls.endpoints import capabilities_url, query_parameters
+from geocrawl.urls.hosts import is_private_name
 from geocrawl.urls.reading import read_url
 
 RECORDS = "records-page"
@@ -185,6 +187,25 @@ def list_url(url: Url) -> Url:
     shortened = read_url("?".join(filter(None, (place, "&".join(kept)))))
     assert shortened is not None, "without a part of its query an address stays readable"
     return shortened
+
+
+def at_own_origin(target: Url, page: Url) -> Url:
+    """Return an address that a page names at the page's own origin, where it names the same host with another scheme,
+    or its own path at an internal network: behind a proxy a server may not know its own address."""
+    if target.host == page.host:
+        is_own = target.scheme != page.scheme
+    else:
+        is_own = path_of(target) == path_of(page) and _is_internal(target.host)
+    return (read_url(page.origin + target.address[len(target.origin) :]) or target) if is_own else target
+
+
+def _is_internal(host: str) -> bool:
+    if "." not in host.rstrip(".") or is_private_name(host):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return False
 
 
 def with_parameters(url: Url, changes: Mapping[str, str]) -> Url:

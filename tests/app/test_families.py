@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,19 @@ def test_a_list_that_states_no_total_is_read_to_its_last_page(
     web = PortalWeb(replace(family, answer=answer))
     (source,) = harvest(web, tmp_path / "c.db", address_of(family)).sources
     assert (web.read, source.stated, source.read, source.state) == (list(range(7)), None, 7, "whole")
+
+
+@pytest.mark.parametrize("origin", ["http://geonode:8080", "http://10.1.2.3", "http://localhost", "https://p.example"])
+def test_a_next_page_at_an_address_behind_the_proxy_is_read_where_the_page_was(tmp_path: Path, origin: str) -> None:
+    family = next(family for family in FAMILIES if family.key == "ogcapi-records")
+
+    def answer(query: dict[str, str], numbers: list[int]) -> tuple[list[int], dict[str, Any]]:
+        shown, data = family.answer(query, numbers)
+        return shown, json.loads(json.dumps(data).replace("http://p.example", origin))
+
+    web = PortalWeb(replace(family, answer=answer))
+    assert harvest(web, tmp_path / "c.db", address_of(family)).is_whole
+    assert list(dict.fromkeys(web.read)) == list(range(7))
 
 
 def test_a_list_whose_tokens_go_in_a_circle_is_not_called_whole(tmp_path: Path) -> None:
