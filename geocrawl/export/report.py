@@ -25,15 +25,15 @@ COLUMNS = (
 MOST_ROWS = 200
 """Most rows of a table of the page; the CSV has all."""
 _STYLE = (
-    "body{font:16px/1.4 sans-serif;margin:2em auto;max-width:70em;padding:0 1em;color-scheme:light dark}"
+    ":root{color-scheme:light dark}body{font:16px/1.4 sans-serif;margin:2em auto;max-width:70em;padding:0 1em}"
     "table{border-collapse:collapse;width:100%;margin-bottom:2em}th,td{text-align:left;padding:.3em .6em;"
     "border-bottom:1px solid #8888;vertical-align:top}td a{overflow-wrap:anywhere}"
     "@media(max-width:45em){thead{display:none}tr{display:block;padding:.5em 0;border-bottom:1px solid #8888}"
-    "td{display:block;border:0;padding:.1em 0;overflow-wrap:anywhere}}"
+    "td{display:block;border:0;padding:.1em 0;overflow-wrap:anywhere}td::before{content:attr(title)': ';opacity:.75}}"
     "@media print{body{font-size:9pt;margin:0;max-width:none}a{color:inherit;text-decoration:none}"
     "tr{break-inside:avoid}thead{display:table-header-group}h2{break-after:avoid}}"
 )
-"""Words are broken nowhere but in addresses, and on a phone, where a row is a block."""
+"""Words are broken nowhere but in addresses, and on a phone, where a row is a block whose cells have names."""
 _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _WEB = ("http://", "https://")
 END = "</body>\n</html>\n"
@@ -132,10 +132,12 @@ def _section(section: _Section) -> Iterator[str]:
 
 def table(names: Iterable[str], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
     """Yield a table of cells that are HTML."""
+    names = tuple(names)
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     yield f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n"
     for row in rows:
-        yield "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>\n"
+        cells = (f'<td title="{name}">{cell}</td>' for name, cell in zip(names, row, strict=True))
+        yield f"<tr>{''.join(cells)}</tr>\n"
     yield "</tbody>\n</table>\n"
 
 

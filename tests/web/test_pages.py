@@ -323,6 +323,11 @@ def test_a_picture_without_a_box_is_of_the_layers_extent(client: TestClient) -> 
     assert len(pictures) == 2 and all(picture[:4] == b"\x89PNG" for picture in pictures)
 
 
+def test_a_box_that_cannot_be_read_is_offered_for_nothing(client: TestClient) -> None:
+    page = client.get(f"{ITEMS}?q=water&bbox=1,2", headers=HTML).text
+    assert "Place: 1,2" in page and "within=" not in page
+
+
 def test_deviations_are_explained_in_words() -> None:
     known = deviations()
     assert len(known) > 60
