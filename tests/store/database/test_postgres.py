@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.errors import DatabaseFault, PassingFault
+from geocrawl.errors import DatabaseFault, NoRoom, PassingFault
 from geocrawl.model import State
 from geocrawl.store.database.postgres.connection import PostgresConnection
 from geocrawl.store.database.postgres.opening import OLDEST_SERVER
@@ -91,6 +91,18 @@ def test_a_writer_waits_for_another_one_and_then_says_so(postgres_url: str, monk
     other.execute("ROLLBACK")
     assert world.seed("a.example/") == 1
     other.close()
+
+
+def test_a_full_disk_of_the_server_is_no_room_and_what_passes_by_itself_is_not(postgres_url: str) -> None:
+    """The server raises the errors itself: no disk is filled."""
+    raised = "DO $$ BEGIN RAISE 'no space left on device' USING ERRCODE = '{}'; END $$"
+    connection = PostgresConnection(server_of(postgres_url))
+    for code, is_full in (("53100", True), ("53200", False), ("40001", False)):
+        with pytest.raises(PassingFault) as caught:
+            connection.execute(raised.format(code))
+        assert isinstance(caught.value, NoRoom) is is_full
+        assert ("the server's disk is full; no settled visit is lost" in str(caught.value)) is is_full
+    connection.close()
 
 
 def test_a_transaction_that_the_server_ended_because_it_stood_still_is_made_again(postgres_url: str) -> None:

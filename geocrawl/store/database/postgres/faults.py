@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import psycopg
 
-from geocrawl.errors import DatabaseFault, PassingFault, RefusedValue, UnreachableServer, WriteConflict
+from geocrawl.errors import DatabaseFault, NoRoom, PassingFault, RefusedValue, UnreachableServer, WriteConflict
 from geocrawl.store.database.connection import BUSY_S
 from geocrawl.urls.database import ServerDatabase
 
@@ -32,7 +32,7 @@ _PASSING = {
     "40001": "another worker wrote the same at the same time; try again",
     "40P01": "two workers waited for each other; try again",
 }
-_CONFLICTS = frozenset({"40001", "40P01"})
+_KINDS = {"40001": WriteConflict, "40P01": WriteConflict, "53100": NoRoom}
 _REFUSALS = {
     "sorry, too many clients": "53300",
     "connection slots are reserved": "53300",
@@ -65,8 +65,7 @@ def fault(place: ServerDatabase, error: Exception, *, connected: bool = True) ->
     said = _said(error, place)
     code = getattr(error, "sqlstate", None) or ("" if connected else _refusal(said))
     if code in _PASSING:
-        kind = WriteConflict if code in _CONFLICTS else PassingFault
-        return kind(f"{place}: {_PASSING[code]}")
+        return _KINDS.get(code, PassingFault)(f"{place}: {_PASSING[code]}")
     if not connected:
         if code in _NEEDS:
             return DatabaseFault(f"{place}: {_NEEDS[code]}")
