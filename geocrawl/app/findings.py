@@ -474,17 +474,22 @@ def _check_watches(status: CatalogStatus) -> Finding:
         "without their service": status.watches_of_nothing,
     }
     idle = [f"{count:,} {state}" for state, count in counts.items() if count]
-    lost = [
-        f"watch {number}: its file {plain(path, 200)} is gone"
-        for number, path, was_written in status.watched_files
-        if not (Path(path).exists() if was_written else Path(path).parent.is_dir())
-    ]
+    lost = [f"watch {number}: its file {plain(path, 200)} is gone" for number, path in lost_files(status)]
     late = [*map(_late, status.watches_late)]
     if idle or lost or late:
         code = "watches-idle" if idle else "watches-late"
         sentence = "; ".join((*idle, *lost[:10], *late))
         return Finding(code, Severity.WARNING, "watches", sentence, "`geocrawl watch list`")
     return Finding("watches-good", Severity.OK, "watches", "none is given up or without its service, and none is late")
+
+
+def lost_files(status: CatalogStatus) -> list[tuple[int, str]]:
+    """Return the watches (number, file) whose file is gone, or the folder of one that was not written yet."""
+    return [
+        (number, path)
+        for number, path, was_written in status.watched_files
+        if not (Path(path).exists() if was_written else Path(path).parent.is_dir())
+    ]
 
 
 def _late(watch: LateWatch) -> str:

@@ -282,11 +282,17 @@ def check(
         int, typer.Option("--silent-for", metavar="HOURS", help="Warn when nothing was visited for this many hours.")
     ] = 6,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Make the search index again from the catalogue instead, and exit.")
+        bool,
+        typer.Option(
+            "--repair", help="Make the search index again instead; exit: 0 it was good, 1 repaired, 3 damage elsewhere."
+        ),
     ] = False,
     json: opt.Json = False,
 ) -> None:
-    """Print one line for monitoring and exit with 0 ok, 1 warning, 2 critical or 3 unknown (Nagios plugin)."""
+    """Print a line for monitoring, one for each other finding, and exit with 0 ok, 1 warning, 2 critical or 3 unknown.
+
+    That is the form of a Nagios plugin.
+    """
     if repair:
         _repair(overrides)
         return
@@ -301,7 +307,9 @@ def check(
     data = " ".join(f"{name}={value}" for name, value in values.items())
     line = f"GEOCRAWL {state.severity.name} - {text}" + (f" | {data}" if data else "")
     value = {"state": state.severity.name.lower(), "text": text, **values, "findings": bad}
-    output.print_lines((line,), json=json, value=value)
+    others = (each for each in findings if each.severity and each is not state)
+    lines = line, *(f"{each.severity.name} - {each.subject}: {each.text}" for each in others)
+    output.print_lines(lines, json=json, value=value)
     if state.severity:
         raise typer.Exit(state.severity)
 
@@ -347,15 +355,21 @@ def examine(overrides: opt.Overrides, now: float) -> Iterator[Finding]:
 
 
 def _repair(overrides: opt.Overrides) -> None:
-    """Make the search index again, and say how many services it has.
+    """Make the search index again; exit with 0 when nothing was wrong with it, with 1 when something was.
 
     Raises DatabaseFault (exit code 3) for a file with damage elsewhere, which this does not repair."""
-    from geocrawl.store.catalogue.index.upkeep import index_again
+    from geocrawl.store.catalogue.index.upkeep import index_again, is_complete, is_sound
 
+    with opt.connection(overrides) as connection:  # before `writing` adds what is missing
+        was_good = is_complete(connection)
     with opt.writing(overrides) as store:
+        was_good = is_sound(store.database) and was_good
         services = index_again(store.database)
         store.connection.check(math.inf)
-    typer.echo(f"{store.path}: the search index has {counted(services, 'service')}")
+    result = "nothing was wrong with it" if was_good else "it was incomplete or damaged, and is repaired"
+    typer.echo(f"{store.path}: the search index has {counted(services, 'service')}; {result}")
+    if not was_good:
+        raise typer.Exit(1)
 
 
 def _performance_data(status: CatalogStatus) -> Mapping[str, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from geocrawl.app.findings import Finding, check_connection
+from geocrawl.app.findings import Finding, check_connection, lost_files
 from geocrawl.errors import EnvironmentFault, UsageError
 from geocrawl.export.files import opened
 from geocrawl.files import refuse_database
@@ -80,6 +80,10 @@ def prometheus(status: CatalogStatus, findings: Sequence[Finding], max_traffic_b
     late = "Notices that wait, by watch: an attempt failed, or nobody sent them for an hour."
     waiting = {str(watch.id): watch.unsent for watch in status.watches_late}
     yield from _family("notices_late", late, _labelled("watch", waiting))
+    lost = {str(number): 1 for number, _ in lost_files(status)}
+    yield from _family("watch_file_lost", "1 for a watch whose file is gone, or its folder.", _labelled("watch", lost))
+    of_nothing = "Watches of a service that is no longer in the catalogue."
+    yield from _family("watches_of_nothing", of_nothing, [("", status.watches_of_nothing)])
     traffic = "Bytes that the daemon may receive a day (UTC); 0: no limit."
     yield from _family("traffic_limit_bytes", traffic, [("", max_traffic_bytes)])
     states = {str(state): count for state, count in status.frontier.states.items()}

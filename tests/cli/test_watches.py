@@ -121,10 +121,16 @@ def test_watches_that_tell_nobody_are_an_alarm_of_check_and_status(catalogue: Ca
     for _ in range(MOST_FAILURES):
         assert "given up" not in alarm(catalogue) and catalogue.run("watch", "send").code != 0
         assert "1 notice since" in alarm(catalogue) and "No such file" in alarm(catalogue)
+    said = catalogue.run("check").out
+    assert said.startswith("GEOCRAWL CRITICAL - daemon") and "\nWARNING - watches: 1 given up" in said
+    metrics = catalogue.run("metrics").out
+    for sample in ('finding{subject="watches"} 1', 'notices_late{watch="1"} 1', 'watch_file_lost{watch="1"} 1'):
+        assert f"geocrawl_{sample}\n" in metrics
     given_up = "1 given up after ten failed deliveries; watch 1: its file "
     assert alarm(catalogue).startswith(given_up) and given_up in catalogue.run("status").out
     (tmp_path / "away").rename(told)
     assert catalogue.run("watch", "send").code == 0 and alarm(catalogue) == ""
+    assert "watch_file_lost{" not in catalogue.run("metrics").out and "watches" not in catalogue.run("check").out
     assert catalogue.run("forget", "a.example").code == 0
     catalogue.run("watch", "send")
     nothing = "1 without their service: `geocrawl watch list`"

@@ -27,6 +27,12 @@ class FullText(Protocol):
     def vocabulary(self, connection: Connection) -> Mapping[str, int]:
         """Return the words without digits, with the number of services that have them."""
 
+    def is_sound(self, database: Database) -> bool:
+        """Return whether the index agrees with its own texts, as far as the engine can tell."""
+
+    def clear(self, connection: Connection) -> None:
+        """Take all rows out of `search_text`, also where its parts are damaged."""
+
     def merge_segments(self, database: Database, few: int) -> ChunkedWork[None]:
         """Make one part of an index that is in more than `few`."""
 

@@ -70,6 +70,16 @@ def vocabulary(connection: Connection) -> Mapping[str, int]:
     return {word: services for word, services in connection.execute(_VOCABULARY).fetchall() if word.isalpha()}
 
 
+def is_sound(database: Database) -> bool:
+    """Return True: the server looks after its files, `pg_amcheck` and checksums look for damage."""
+    return True
+
+
+def clear(connection: Connection) -> None:
+    """Delete all rows of `search_text`."""
+    connection.execute("DELETE FROM search_text")
+
+
 def merge_segments(database: Database, few: int) -> ChunkedWork[None]:
     """Do nothing: the index has no parts."""
     yield from ()

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from geocrawl.errors import DatabaseFault, PassingFault
 from geocrawl.store.catalogue.search.port import Numbers, Phrase
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.database import Database
@@ -19,6 +20,8 @@ COLUMNS: tuple[str, ...] = ("rowid", *TEXT_COLUMNS)
 """Columns of a row of `search_text`."""
 _MATCH = "SELECT group_concat(rowid) FROM search_text WHERE search_text MATCH ?"
 _VOCABULARY = "SELECT term, doc FROM search_word WHERE term NOT GLOB '*[0-9]*'"
+_CHECK = "INSERT INTO search_text (search_text) VALUES ('integrity-check')"
+_MADE_BY = "SELECT sql FROM sqlite_master WHERE name = 'search_text'"
 _SEGMENTS = "SELECT count(DISTINCT segid) FROM search_text_idx"
 _MERGE = "INSERT INTO search_text (search_text, rank) VALUES ('merge', ?)"
 _CHANGES = "SELECT total_changes()"
@@ -46,6 +49,25 @@ def match(connection: Connection, phrases: Sequence[Phrase], columns: Sequence[s
 def vocabulary(connection: Connection) -> Mapping[str, int]:
     """Return the words without digits, with the number of services that have them."""
     return dict(connection.execute(_VOCABULARY))
+
+
+def is_sound(database: Database) -> bool:
+    """Return whether the index agrees with its own texts (FTS5's `integrity-check`)."""
+    try:
+        with database.transaction:
+            database.connection.execute(_CHECK)
+    except DatabaseFault as fault:
+        if isinstance(fault, PassingFault):
+            raise
+        return False
+    return True
+
+
+def clear(connection: Connection) -> None:
+    """Make `search_text` again: rows of a damaged index cannot be deleted one by one."""
+    (made_by,) = connection.execute(_MADE_BY).fetchone()
+    connection.execute("DROP TABLE search_text")
+    connection.execute(made_by)
 
 
 def merge_segments(database: Database, few: int) -> ChunkedWork[None]:

@@ -29,6 +29,20 @@ _LEFT_OVER = (
 )
 _FEW_SEGMENTS = 8
 """Parts in which an index that is written to may be: a search looks for each word in each part."""
+_WITHOUT_TEXT = (
+    select(SEARCH_ENTRY.c.service_id).where(SEARCH_ENTRY.c.service_id.not_in(select(SEARCH_TEXT.c.rowid))).limit(1)
+)
+
+
+def is_complete(connection: Connection) -> bool:
+    """Return whether the index has each service, with its words, and no other. Raises DatabaseFault without tables."""
+    lacks = connection.execute(_MISSING, {"after": 0, "most": 1}), *map(connection.execute, (_LEFT_OVER, _WITHOUT_TEXT))
+    return not any(rows.fetchone() for rows in lacks)
+
+
+def is_sound(database: Database) -> bool:
+    """Return whether the full-text index is undamaged, as far as the engine can tell."""
+    return full_text(database.connection).is_sound(database)
 
 
 def index_missing(database: Database) -> int:
@@ -41,7 +55,8 @@ def index_missing(database: Database) -> int:
 def index_again(database: Database) -> int:
     """Make the whole index again; return how many services it has. A search meanwhile finds what is already in it."""
     with database.transaction:
-        for table in (SEARCH_ENTRY, SEARCH_TEXT, SEARCH_LIST):
+        full_text(database.connection).clear(database.connection)
+        for table in (SEARCH_ENTRY, SEARCH_LIST):
             database.connection.execute(delete(table))
     return index_missing(database)
 

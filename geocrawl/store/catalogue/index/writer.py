@@ -104,9 +104,9 @@ class SearchWriter:
         self._connection.execute(_ADD_ENTRY, entry)
 
     def drop(self, number: int) -> None:
-        """Take a service out of the index."""
-        if self._connection.execute(_DROP_ENTRY, {"service": number}).rowcount:
-            self._connection.execute(_DROP_TEXT, {"service": number})
+        """Take a service out of the index, also where a part of it is lost."""
+        for statement in (_DROP_ENTRY, _DROP_TEXT):
+            self._connection.execute(statement, {"service": number})
 
     def _evidence(self, number: int) -> tuple[list[str], list[str]]:
         """Return the texts of links that led to a service, and its addresses."""

@@ -46,7 +46,30 @@ def test_a_catalogue_without_its_index_is_indexed_when_it_is_opened_to_be_writte
 
 def test_a_repair_indexes_a_catalogue_without_its_index(old: Path) -> None:
     done = CliRunner().invoke(app, ["check", "--repair", "--db", str(old)])
-    assert (done.exit_code, "500 services" in done.stdout) == (0, True)
+    assert (done.exit_code, "500 services; it was incomplete" in done.stdout) == (1, True)
+    found = CliRunner().invoke(app, ["search", "peat", "--json", "--limit", "3", "--db", str(old)])
+    assert len(json.loads(found.stdout)) == 3
+
+
+@pytest.mark.parametrize(
+    ("damage", "code"),
+    [
+        ("", 0),
+        ("DELETE FROM search_entry WHERE service_id = 7", 1),
+        ("DELETE FROM search_text WHERE rowid = 7", 1),
+        ("DELETE FROM service WHERE id = 7", 1),
+        ("UPDATE search_text_data SET block = zeroblob(length(block)) WHERE id > 10", 1),
+        ("UPDATE search_text_content SET c0 = 'other' WHERE id = 7", 1),
+    ],
+)
+def test_a_repair_tells_by_its_exit_code_whether_something_was_wrong(old: Path, damage: str, code: int) -> None:
+    Store.open(old, clock=ManualClock()).close()
+    with closing(sqlite3.connect(old)) as connection:
+        connection.execute(damage)
+        connection.commit()
+    for expected in (code, 0):
+        done = CliRunner().invoke(app, ["check", "--repair", "--db", str(old)])
+        assert (done.exit_code, "nothing was wrong" in done.stdout) == (expected, expected == 0), done.stdout
     found = CliRunner().invoke(app, ["search", "peat", "--json", "--limit", "3", "--db", str(old)])
     assert len(json.loads(found.stdout)) == 3
 
