@@ -11,6 +11,7 @@ from enum import StrEnum
 from geocrawl.errors import UsageError
 from geocrawl.model import Kind
 from geocrawl.model.catalogue import HEALTHS, LEVELS, Box
+from geocrawl.model.times import Times, read_interval, read_time
 from geocrawl.sanitize import plain
 from geocrawl.wording import Sentence
 
@@ -70,6 +71,8 @@ class Filters:
     health: tuple[str, ...] = ()
     columns: tuple[tuple[str, str], ...] = ()
     """Facets that are columns (`model.search.OF_COLUMNS`) with a value, such as ("licence", "CC-BY-4.0")."""
+    time: Times | None = None
+    """The data is of a time that meets this one."""
     level: str = ""
     """The least level of proof: advertised, answers or delivers."""
     alive: bool = False
@@ -133,6 +136,17 @@ def read_system(text: str, said: str = "crs") -> str:
     if not _CODE.fullmatch(code):
         raise unreadable(said, text, Sentence("the code of a reference system, such as EPSG:4326 or CRS:84"))
     return code
+
+
+def read_times(text: str, said: str = "time") -> Times:
+    """Return the times of a year, month, day or time (RFC 3339), or of `START/END` with an open end as `..`. Raises
+    QueryError."""
+    start, slash, end = text.strip().partition("/")
+    end = end if slash else start
+    found, first, last = read_interval(start, end), read_time(start), read_time(end)
+    if found is None or (first and last and last[1] < first[0]):
+        raise unreadable(said, text, Sentence("a time such as 2026, 2026-01-31T00:00:00Z, or an interval START/END"))
+    return found
 
 
 def read_span(text: str, said: str) -> float:

@@ -17,6 +17,7 @@ from starlette.testclient import TestClient
 
 from geocrawl import Catalog
 from geocrawl.model.catalogue import SIDES, Column, EndpointService, Layer, Service, columns, file_columns, view_columns
+from geocrawl.model.times import read_interval
 from geocrawl.settings import Settings
 from geocrawl.web.application import make_application
 from geocrawl.web.options import Options
@@ -32,8 +33,10 @@ ITEM = "/collections/services/items/1"
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A catalogue of a service whose facts are all known."""
     path = tmp_path_factory.mktemp("columns") / "c.db"
+    described = service("Roads", "Road Office", ("roads",), (5.0, 45.0, 10.0, 50.0))
     known = replace(
-        service("Roads", "Road Office", ("roads",), (5.0, 45.0, 10.0, 50.0)),
+        described,
+        layers=tuple(replace(layer, times=read_interval("2015", "2020", "P1Y")) for layer in described.layers),
         keywords=("roads",),
         online_resource="http://a.example/",
         fees="none",
@@ -116,6 +119,34 @@ def test_a_face_has_exactly_the_declared_columns(face: str, path: Path) -> None:
     assert sorted(read(path)) == sorted(declared)
 
 
+@pytest.mark.parametrize(
+    ("times", "found"),
+    [
+        ("2015-03-01", 1),
+        ("2020-12-31T23:59:59Z", 1),
+        ("../2015-01-01", 1),
+        ("2020-06-01T00:00:00Z/..", 1),
+        ("2010/2030", 1),
+        ("../2014-12-31", 0),
+        ("2021-01-01/..", 0),
+    ],
+)
+def test_a_time_asks_for_data_of_it_in_each_face(times: str, found: int, path: Path, client: TestClient) -> None:
+    assert client.get(f"/collections/services/items?datetime={times}").json()["numberMatched"] == found
+    ends = times.split("/") if "/" in times else [times, times]
+    condition = f"T_INTERSECTS(time, INTERVAL('{ends[0]}', '{ends[1]}'))"
+    assert client.get("/collections/services/items", params={"filter": condition}).json()["numberMatched"] == found
+    assert geocrawl("search", "--time", times, "--db", str(path)).code == 1 - found
+    with Catalog(path) as catalogue:
+        assert catalogue.find(f"time:{times}").total == found
+        assert catalogue.find(f"-time:{times}").total == 1 - found
+
+
+def test_a_record_is_of_the_time_of_its_data(client: TestClient) -> None:
+    record = client.get(ITEM, headers={"Accept": "application/geo+json"}).json()
+    assert record["time"] == {"interval": ["2015-01-01T00:00:00Z", "2020-12-31T23:59:59Z"]}
+
+
 def named(wanted: Callable[[Column], object]) -> list[Column]:
     """Return the columns of services that some condition holds for."""
     return [column for column in columns(Service).values() if wanted(column)]
@@ -137,7 +168,7 @@ def test_filters_may_name_each_column_that_is_declared_for_them(client: TestClie
         (column.record or column.name).removeprefix("geocrawl:") for column in named(lambda each: each.queryable)
     }
     properties = client.get("/collections/services/queryables?f=json").json()["properties"]
-    assert properties.keys() == {"id", "geometry", *declared}
+    assert properties.keys() == {"id", "geometry", "time", *declared}
     assert {client.get(f"/collections/services/items?filter={name} IS NULL").status_code for name in declared} == {200}
 
 

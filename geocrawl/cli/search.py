@@ -13,7 +13,7 @@ from geocrawl.cli import output
 from geocrawl.cli.output import show_in_full
 from geocrawl.errors import UsageError
 from geocrawl.export.tables import LAYER_TABLE, layer_row, layer_values, write_csv
-from geocrawl.filters import Filters, Sort, read_box, read_level, read_system
+from geocrawl.filters import Filters, Sort, read_box, read_level, read_system, read_times
 from geocrawl.model.catalogue import SIDES
 from geocrawl.model.search import LayerHit, LayerResults, Results, SearchHit
 from geocrawl.sanitize import plain
@@ -45,6 +45,10 @@ Licensed = Annotated[
         "--licence", metavar="CODE", help="Only services under this licence: CC-BY-4.0, CC-BY … or open (any open one)."
     ),
 ]
+OfTime = Annotated[
+    str | None,
+    typer.Option("--time", metavar="TIME", help="Only services with data of this time: 2020, 2015-06/.. or 2015/2020."),
+]
 Order = Annotated[
     str, typer.Option("--sort", metavar="ORDER", help="Order: relevance, name, health, newest or quality.")
 ]
@@ -73,6 +77,7 @@ def search(
     alive: Alive = False,
     level: AtLevel = None,
     licence: Licensed = None,
+    time: OfTime = None,
     sort: Order = "relevance",
     facets: Facets = False,
     layers: OfLayers = False,
@@ -98,7 +103,8 @@ def search(
     chosen = opt.chosen_format(format_, json, FORMATS)
     chosen_columns = {"licence": licence}
     columns = tuple((name, value) for name, value in chosen_columns.items() if value)
-    filters = replace(filters_of(kind, bbox, crs, alive, level), columns=columns)
+    times = read_times(time, "--time") if time else None
+    filters = replace(filters_of(kind, bbox, crs, alive, level), columns=columns, time=times)
     system = filters.systems[0] if filters.systems else ""
     order = opt.one_of(Sort, sort, "--sort")
     in_full = opt.settings_from(overrides).export_secrets

@@ -39,7 +39,7 @@ _DIGITS = re.compile(r"\(0\)|[\s()/.-]")
 _TYPES = {
     **dict.fromkeys(("dcat:endpointURL", "dcat:endpointDescription", "dcat:service"), "@id"),
     **dict.fromkeys(("hydra:next", "vcard:hasEmail", "vcard:hasTelephone"), "@id"),
-    **dict.fromkeys(("dct:issued", "dct:modified"), "xsd:dateTime"),
+    **dict.fromkeys(("dct:issued", "dct:modified", "dcat:startDate", "dcat:endDate"), "xsd:dateTime"),
     "dcat:bbox": "geo:wktLiteral",
 }
 """Property → type of its values; texts otherwise."""
@@ -125,10 +125,18 @@ def _node(service: Service, base: str) -> Node:
             "dct:license": {"@id": terms, "@type": "dct:LicenseDocument"} if terms else "",
             "dct:rights": _named("dct:RightsStatement", "rdfs:label", rights),
             "dct:spatial": {"@type": "dct:Location", "dcat:bbox": extent.wkt} if extent else "",
+            "dct:temporal": _period(service),
             "dct:issued": service.first_seen,
             "dct:modified": service.last_ok,
         }
     )
+
+
+def _period(service: Service) -> object:
+    """Return the time that the data of a service is of; '' when it is not known."""
+    ends = {"dcat:startDate": service.time_start, "dcat:endDate": service.time_end}
+    known = {name: end for name, end in ends.items() if end}
+    return {"@type": "dct:PeriodOfTime", **known} if known else ""
 
 
 def _known(node: Node) -> Node:

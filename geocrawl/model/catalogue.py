@@ -179,6 +179,26 @@ class Service:
             is_meant=licences.is_meant,
         ),
     ] = ""
+    time_start: Annotated[
+        str | None,
+        Column(
+            "first time of the data of any layer; NULL: not known, or open",
+            unit=TIME,
+            label=("Data from", "数据起始时间"),
+            record="geocrawl:time_start",
+            queryable=True,
+        ),
+    ] = None
+    time_end: Annotated[
+        str | None,
+        Column(
+            "last time of the data of any layer; NULL: not known, or still added to",
+            unit=TIME,
+            label=("Data until", "数据截止时间"),
+            record="geocrawl:time_end",
+            queryable=True,
+        ),
+    ] = None
     endpoints: Annotated[int, Column("number of its addresses", in_files=False, costly=True)] = 0
     deviations: Annotated[tuple[str, ...], Column(f"{LIST} of codes (docs/deviations.md), {_OF_BEST}")] = ()
     box: Annotated[
@@ -275,6 +295,13 @@ class Layer:
     box: Annotated[
         Box | None, Column("extent in degrees (WGS 84), like the next three; NULL: inherited or unknown")
     ] = None
+    time_start: Annotated[str | None, Column("first time of its data; NULL: not known, or open", unit=TIME)] = None
+    time_end: Annotated[str | None, Column("last time of its data; NULL: not known, or still added to", unit=TIME)] = (
+        None
+    )
+    time_step: Annotated[str, Column("time between two of these times, a duration of ISO 8601; '' for none")] = ""
+    min_scale: Annotated[float | None, Column("least scale denominator at which it is drawn; NULL: none stated")] = None
+    max_scale: Annotated[float | None, Column("greatest scale denominator; NULL: none stated")] = None
     kind: Annotated[str, Column("of its service", in_files=False)] = ""
     service: Annotated[str, Column("title of its service", in_files=False)] = ""
 

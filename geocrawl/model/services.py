@@ -13,6 +13,7 @@ from geocrawl.model.web import Deviation, Link, Url, Validators
 if TYPE_CHECKING:
     from shapely.geometry import Polygon
 
+    from geocrawl.model.times import Times
 
 ANSWER = "answer"
 """`Evidence.signal` of an endpoint that a service's answer named."""
@@ -97,6 +98,8 @@ class Dimension:
     """First value of the extent, or the start of its first interval."""
     last: str = ""
     """Last value of the extent, or the end of its last interval."""
+    step: str = ""
+    """Step of the first interval; '' for a list of values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +123,11 @@ class Layer:
     """Its first extent in a reference system, as stated: code, then the sides in the order of BBOX. Not stored."""
     dimensions: tuple[Dimension, ...] = ()
     """Its own dimensions. Not stored."""
+    times: Times | None = None
+    """The time that its data is of, as far as it states one itself."""
     scales: tuple[float, float] | None = None
-    """Least and greatest scale denominator at which it is drawn; None when it states none. Not stored."""
+    """Least and greatest scale denominator at which it is drawn, 0 and infinite where one is not stated; None when it
+    states none."""
     styles: tuple[str, ...] = ()
     queryable: bool = False
     keywords: tuple[str, ...] = ()

@@ -27,6 +27,7 @@ from geocrawl.formats.json import (
 )
 from geocrawl.formats.text import unescape_html
 from geocrawl.model import Deviation, Failure, Item, Layer, Page, Url
+from geocrawl.model.times import Times, read_interval
 from geocrawl.probe.answer import Classification, answer_deviations, by_status, finding_without_body, rejection
 from geocrawl.probe.extents import NO_BOX, Box, crs_code, in_system
 from geocrawl.probe.interview import ClassifiedAnswer, Question
@@ -240,6 +241,19 @@ def spatial_extent(value: JsonObject) -> Box:
     return in_system(_code(object_of(spatial).get("crs")) or "CRS:84", box[0], box[1], box[half], box[half + 1])
 
 
+def temporal_extent(value: JsonObject) -> Times | None:
+    """Return the times of a collection: `extent.temporal.interval` is a list of intervals, the first one for the whole.
+
+    Older collections (STAC 0.6 to 0.8) have a single interval in `extent.temporal`."""
+    temporal = member(value, "extent").get("temporal")
+    intervals = list_of(object_of(temporal).get("interval", temporal))
+    ends = list_of(intervals[0]) if intervals and isinstance(intervals[0], list) else intervals
+    if len(ends) != 2:
+        return None
+    step = line_of(member(value, "extent", "temporal", "grid").get("resolution"))
+    return read_interval(line_of(ends[0]), line_of(ends[1]), step)
+
+
 def read_collection(value: JsonObject, **more: Any) -> tuple[Layer, tuple[str, ...]]:
     """Return a collection of an OGC API or a STAC, with codes of deviations; `more`: further fields of the layer."""
     box, codes = spatial_extent(value)
@@ -249,6 +263,7 @@ def read_collection(value: JsonObject, **more: Any) -> tuple[Layer, tuple[str, .
         abstract=text_of(value.get("description")),
         box=box,
         item=Item.COLLECTION,
+        times=temporal_extent(value),
         **more,
     )
     return layer, codes

@@ -21,6 +21,7 @@ from geocrawl.filters import (
     read_level,
     read_span,
     read_system,
+    read_times,
     unreadable,
 )
 from geocrawl.model.search import OF_COLUMNS
@@ -210,6 +211,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "country": _several("countries", _country),
     "provider": _several("providers", _as_typed),
     "health": _several("health", read_health),
+    "time": _single("time", read_times),
     "level": _single("level", read_level),
     "alive": _alive,
     "new": _single("new_within_s", read_span),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.requests import Request
 
-from geocrawl.filters import Cql2, Filters, QueryError, Sort
+from geocrawl.filters import Cql2, Filters, QueryError, Sort, read_times
 from geocrawl.model import Kind
 from geocrawl.model.catalogue import Service, columns
 from geocrawl.model.search import FACETS, OF_COLUMNS
@@ -41,8 +39,7 @@ PARAMETERS: Mapping[str, str] = {
     "JSON a comma between words means or",
     "bbox": "West, south, east, north in degrees, with or without heights; west above east crosses the antimeridian",
     "within": "A box in which the extent lies completely, as bbox",
-    "datetime": "A time, a date or an interval (RFC 3339, open ends as ..) in which the service was known to answer; "
-    "the end counts to the hour",
+    "datetime": "A time, a date or an interval (RFC 3339, open ends as ..) that the data is of",
     "type": "Kind of service, such as wms (type of the record); several with commas",
     "ids": "Numbers of services, with commas",
     "externalIds": "An address of the service; several with commas",
@@ -73,9 +70,6 @@ PARAMETERS: Mapping[str, str] = {
 """Parameter → what it means."""
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _MOST_IDS = 200
-_DAY_S = 86_400
-_DATE_CHARS = len("2026-01-31")
-"""Most characters of a date without a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +145,7 @@ def read_search(request: Request, *, ignores_unknown: bool = False) -> SearchReq
     if unknown and not ignores_unknown:
         raise Problem(400, f"there is no parameter “{unknown[0][:80]}”; expected one of {', '.join(PARAMETERS)}")
     try:
-        return _search_request(_given(request), time.time())
+        return _search_request(_given(request))
     except QueryError as error:
         raise Problem(400, error.args[0]) from None
 
@@ -173,7 +167,7 @@ def _given(request: Request) -> dict[str, list[str]]:
     return given
 
 
-def _search_request(given: Mapping[str, list[str]], now: float) -> SearchRequest:
+def _search_request(given: Mapping[str, list[str]]) -> SearchRequest:
     def one(name: str) -> str:
         values = [value for value in given.get(name, ()) if value.strip()]
         if len(values) > 1:
@@ -182,7 +176,7 @@ def _search_request(given: Mapping[str, list[str]], now: float) -> SearchRequest
 
     for name in ("bbox", "within", "level", "alive", "new"):
         one(name)
-    since_s, until = _read_datetime(one("datetime"), now)
+    times = read_times(one("datetime"), "datetime") if one("datetime") else None
     sorts, turned = _read_sorts(one("sortby"))
     cql2 = _read_filter(one("filter"), one("filter-lang"), one("filter-crs"))
     if cql2 and (one("ids") or one("externalIds")):
@@ -192,8 +186,8 @@ def _search_request(given: Mapping[str, list[str]], now: float) -> SearchRequest
     q, types = one("q"), ",".join(given.get("type", ())).strip(", ")
     return SearchRequest(
         q=q,
-        text=f"-new:{until} {q}" if until else q,  # first: a quote in q may stay open
-        filters=replace(_filters(given, since_s), cql2=cql2),
+        text=q,
+        filters=replace(_filters(given), time=times, cql2=cql2),
         sorts=sorts,
         turned=turned,
         limit=min(limit, MAX_LIMIT),
@@ -210,7 +204,7 @@ def _kinds_of(types: str) -> str:
     return ",".join(each.strip() for each in types.split(",") if each.strip().lower() in set(Kind))
 
 
-def _filters(given: Mapping[str, list[str]], since_s: float | None) -> Filters:
+def _filters(given: Mapping[str, list[str]]) -> Filters:
     """Return the conditions that parameters name as the query language does. Raises QueryError."""
     # A provider's name may have commas.
     filters = Filters(providers=tuple(value for value in given.get("provider", ()) if value.strip()))
@@ -222,8 +216,6 @@ def _filters(given: Mapping[str, list[str]], since_s: float | None) -> Filters:
             is_unset = is_unset or not value
         if condition is not None and not is_unset:
             filters = condition(filters, _plane(value) if name in ("bbox", "within") else value, name)
-    if since_s is not None:
-        filters = replace(filters, answered_within_s=min(since_s, filters.answered_within_s or since_s))
     return filters
 
 
@@ -274,34 +266,3 @@ def _read_ids(text: str) -> tuple[int, ...]:
     if len(parts) > _MOST_IDS:
         raise Problem(400, f"ids names {len(parts):,} services; name {_MOST_IDS} at most")
     return tuple(int(part) for part in parts if _NUMBER.fullmatch(part.strip()) and int(part))
-
-
-def _read_datetime(text: str, now: float) -> tuple[float | None, str]:
-    """Return how old the last answer may be at most (seconds), and the span, as a query writes it, in which the service
-    may not have been found first; '' for any."""
-    if not text:
-        return None, ""
-    start, slash, end = text.partition("/")
-    first = None if slash and start in ("", "..") else _moment(start, text)
-    last = None if slash and end in ("", "..") else _moment(end if slash else start, text, ends=True)
-    if first is not None and last is not None and last < first:
-        raise bad_parameter("datetime", text, "an interval whose end is not before its start")
-    since_s = None if first is None else max(now - first, 0.0)
-    return since_s, "" if last is None or last >= now else _span(int(now - last))
-
-
-def _span(seconds: int) -> str:
-    """Return a span as a query writes it, with six digits at most."""
-    return f"{seconds}s" if seconds < 1_000_000 else f"{min(seconds // 3600, 999_999)}h"
-
-
-def _moment(text: str, whole: str, *, ends: bool = False) -> float:
-    """Return a time in seconds since 1970; of a date its first moment, or, where an interval `ends`, the last one."""
-    try:
-        at = dt.datetime.fromisoformat(text.strip())
-    except ValueError:
-        at = None
-    if at is None:
-        raise bad_parameter("datetime", whole, "a time such as 2026-01-31T00:00:00Z, or an interval START/END")
-    seconds = (at if at.tzinfo else at.replace(tzinfo=dt.UTC)).timestamp()
-    return seconds + _DAY_S if ends and len(text.strip()) <= _DATE_CHARS else seconds

@@ -146,7 +146,10 @@ def test_dcat_says_the_same_in_turtle_and_json(services: list[Service], tmp_path
         assert len(set(graph.objects(URIRef("urn:geocrawl:catalogue"), DCAT.service))) == len(services)
         standards = set(graph.subjects(RDF.type, DCTERMS.Standard))
         assert standards == set(graph.objects(None, DCTERMS.conformsTo))
-        assert {str(each) for each in graph.subjects() if isinstance(each, URIRef)} - set(map(str, standards)) == {
+        licences = set(graph.subjects(RDF.type, DCTERMS.LicenseDocument))
+        assert licences == set(graph.objects(None, DCTERMS.license))
+        named = {*standards, *licences}
+        assert {str(each) for each in graph.subjects() if isinstance(each, URIRef) and each not in named} == {
             "urn:geocrawl:catalogue",
             *(f"urn:geocrawl:service:{each.id}" for each in services),
         }, "no text became a statement"

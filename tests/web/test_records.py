@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import re
 import runpy
@@ -112,32 +111,6 @@ def test_parameters_choose(client: TestClient) -> None:
     falling = [each["properties"]["title"] for each in records(client, sortby="-title", limit=100)]
     assert titles == falling[::-1] and len(titles) > 20
     assert [each["properties"]["title"] for each in records(client, sortby="-title", limit=3, offset=2)] == falling[2:5]
-
-
-def test_datetime_asks_for_the_time_in_which_a_service_answered(client: TestClient) -> None:
-    everything = len(records(client, limit=1000))
-    assert len(records(client, datetime="2020-01-01T00:00:00Z/..", limit=1000)) == everything
-    assert records(client, datetime="../2020-01-01T00:00:00Z") == []
-    assert records(client, datetime="2090-01-01T00:00:00Z/..") == []
-
-
-def test_a_date_is_its_whole_day(client: TestClient) -> None:
-    everything = client.get(ITEMS, params={"limit": 1}).json()
-    day = dt.datetime.fromisoformat(everything["features"][0]["time"]["interval"][1]).date()
-    before, after = day - dt.timedelta(days=1), day + dt.timedelta(days=1)
-    for asked in (f"{day}", f"{before}/{day}", f"{day}/{day}", f"../{day}", f"{day}/{after}", "../9999-12-31"):
-        found = client.get(ITEMS, params={"datetime": asked}).json()
-        assert found["numberMatched"] == everything["numberMatched"] > 0, asked
-    for asked in (f"{before}", f"../{before}", "0001-01-01", f"{after}"):
-        assert records(client, datetime=asked) == [], asked
-
-
-def test_an_open_quote_does_not_swallow_the_end_of_an_interval(client: TestClient) -> None:
-    assert records(client, q='"rivers') != []
-    assert records(client, q='"rivers', datetime="../2020-01-01T00:00:00Z") == []
-    assert records(client, q='"rivers', datetime="../2090-01-01T00:00:00Z") == records(client, q='"rivers')
-    soon = (dt.datetime.now(dt.UTC) - dt.timedelta(seconds=1)).isoformat()
-    assert records(client, q='"rivers', datetime=f"../{soon}") == records(client, q='"rivers')
 
 
 def test_an_address_leads_to_its_record(client: TestClient) -> None:

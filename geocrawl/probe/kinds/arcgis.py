@@ -13,6 +13,7 @@ from dataclasses import replace
 from enum import Enum, auto
 from functools import partial
 from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -44,6 +45,7 @@ from geocrawl.model import (
     Url,
 )
 from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
+from geocrawl.model.times import FIRST_S, LAST_S, Times
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Classification
 from geocrawl.probe.content import (
@@ -263,7 +265,9 @@ def _contents(form: DocumentType, value: JsonObject, url: Url) -> tuple[list[Lay
     """Return a service and below it its layers and tables; images, vector tiles or a layer alone."""
     box, bounds, codes = _whole(value)
     kind = Item.FEATURE_TYPE if form is DocumentType.FEATURES else Item.LAYER
-    root = Layer("", _title(form, value, url), crs=_systems(value), box=box, bounds=bounds, item=kind)
+    root = Layer(
+        "", _title(form, value, url), crs=_systems(value), box=box, bounds=bounds, item=kind, times=_times(value)
+    )
     if form in (DocumentType.IMAGE, DocumentType.TILES):
         return [replace(root, name=root.title)], codes
     queryable = "query" in text_of(value.get("capabilities")).lower()
@@ -291,6 +295,20 @@ def _whole(value: JsonObject) -> tuple[Polygon | None, Bounds | None, tuple[str,
     return None, bounds, ()
 
 
+def _times(value: JsonObject) -> Times | None:
+    """Return the times of a service (`timeInfo.timeExtent`, milliseconds since 1970)."""
+    ends = [number_of(end) for end in list_of(object_of(value.get("timeInfo")).get("timeExtent"))]
+    known = [None if end is None or not FIRST_S <= end / 1000 <= LAST_S else end / 1000 for end in ends]
+    return Times(known[0], known[1]) if len(known) == 2 and known != [None, None] else None
+
+
+def _scales(part: JsonObject) -> tuple[float, float] | None:
+    """Return the scales of a layer; ArcGIS calls the greatest denominator `minScale`, and 0 stands for none."""
+    least, greatest = (number_of(part.get(name)) or 0.0 for name in ("maxScale", "minScale"))
+    stated = max(least, 0.0), greatest if greatest > 0 else inf
+    return stated if stated[0] < stated[1] and stated != (0.0, inf) else None
+
+
 def _systems(value: JsonObject) -> tuple[str, ...]:
     extent = object_of(value.get("extent")) or object_of(value.get("fullExtent"))
     return esri_system(object_of(value.get("spatialReference")) or object_of(extent.get("spatialReference")))
@@ -308,6 +326,7 @@ def _layers(parts: Sequence[JsonObject], kind: Item, queryable: bool) -> Iterato
             parent=index_of.get(line_of(part.get("parentLayerId")), 0),
             queryable=queryable and not part.get("subLayerIds"),
             item=kind,
+            scales=_scales(part),
         )
         index_of.setdefault(name, index)
 

@@ -12,7 +12,7 @@ from geocrawl.model import Item, Kind, Layer, Service
 from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.probe.extents import crs_code
 from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part, ServiceMetadata, union, with_layers
-from geocrawl.probe.ows.items import first_line, first_text, read_envelope
+from geocrawl.probe.ows.items import first_line, first_text, read_envelope, read_times
 from geocrawl.probe.stream import ItemSpec
 
 KIND = KindDeclaration(
@@ -67,6 +67,7 @@ def _read_offering(element: etree._Element, parent: int | None) -> Part:
         box=box,
         item=Item.OFFERING,
         formats=texts(children(element, "responseFormat")),
+        times=read_times(element),
     )
     return Part(layer, codes)
 

@@ -17,7 +17,7 @@ from geocrawl.probe.extents import Sides, crs_code, is_geographic, is_latitude_f
 from geocrawl.probe.images import drawable
 from geocrawl.probe.levels import Grid
 from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part, ServiceMetadata, union
-from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords
+from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords, read_times
 from geocrawl.probe.previews import DEGREES, LayerContext, Levels, Tiles, View
 from geocrawl.probe.stream import ItemSpec, read_whole
 from geocrawl.urls import request_url
@@ -84,6 +84,7 @@ def _read_coverage(element: etree._Element, parent: int | None) -> Part:
         keywords=read_keywords(element),
         item=Item.COVERAGE,
         formats=texts(children(element, "SupportedFormat")),
+        times=read_times(element),
     )
     return Part(layer, codes)
 

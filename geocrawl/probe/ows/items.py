@@ -5,16 +5,21 @@ They may stand several times, in several languages; the first that is not empty 
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from lxml import etree
 
 from geocrawl.formats.json import number_of
 from geocrawl.formats.xml import attribute, child, children, line_of, text_of, texts
+from geocrawl.model.times import Times, read_interval
 from geocrawl.probe.extents import is_geographic, is_latitude_first, read_box
 
 if TYPE_CHECKING:
     from shapely.geometry import Polygon
+
+
+_MOST_POSITIONS = 10_000
 
 
 def first_line(element: etree._Element | None, name: str) -> str:
@@ -77,6 +82,17 @@ def read_extent(item: etree._Element) -> Extent:
         if is_geographic(crs := attribute(stated, "crs")):
             return _in_order(_corners(stated), crs)
     return NONE
+
+
+def read_times(item: etree._Element) -> Times | None:
+    """Return the time from the first position of GML to the last one that an item states, in any element of it."""
+    positions = (
+        ("" if attribute(each, "indeterminatePosition") in ("now", "unknown") else text_of(each))
+        for name in ("beginPosition", "endPosition", "timePosition")
+        for each in islice(item.iter(f"{{*}}{name}"), _MOST_POSITIONS)
+    )
+    found = tuple(positions)
+    return read_interval(found[0], found[-1]) if found else None
 
 
 def read_envelope(envelope: etree._Element | None) -> Extent:

@@ -211,6 +211,8 @@ def service_columns(endpoint: FromClause, *, in_full: bool = False) -> Mapping[s
         "fees": SERVICE.c.fees,
         "access_constraints": SERVICE.c.access_constraints,
         "licence": SERVICE.c.licence,
+        "time_start": utc_text(SERVICE.c.time_start),
+        "time_end": utc_text(SERVICE.c.time_end),
         "endpoints": _of_service(func.count()),
         "deviations": select(json_list(json_member(deviation.c.value, "code")))
         .select_from(deviation)
@@ -243,6 +245,7 @@ SERVICES = SERVICE.outerjoin(BEST, BEST.c.id == func.coalesce(SERVICE.c.best_id,
 LAYERS = LAYER.join(SERVICE, SERVICE.c.id == LAYER.c.service_id)
 LAYER_COLUMNS: Mapping[str, ColumnElement[Any]] = {
     **{column.name: column for column in LAYER.c},
+    **{name: utc_text(LAYER.c[name]) for name in ("time_start", "time_end")},
     "kind": SERVICE.c.kind,
     "service": SERVICE.c.title,
 }

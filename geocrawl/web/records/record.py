@@ -73,20 +73,21 @@ def record_of_service(detail: ServiceDetail, base: str) -> Value:
 
 
 def _properties(service: Service) -> Value:
-    """Return the properties that are columns of a service; an unknown country or licence is left out."""
+    """Return the properties that are columns of a service; an unknown country, licence or time is left out."""
     values = {column.record: getattr(service, column.name) for column in columns(Service).values() if column.record}
-    for name in ("geocrawl:country", "license"):
+    for name in ("geocrawl:country", "license", "geocrawl:time_start", "geocrawl:time_end"):
         if not values[name]:
             del values[name]
     return values | {"title": service.title or masked(service.url)}
 
 
 def _feature(service: Service, properties: Value, links: list[Value]) -> Value:
+    has_times = service.time_start is not None or service.time_end is not None
     return {
         "id": str(service.id),
         "type": "Feature",
         "conformsTo": ["http://www.opengis.net/spec/ogcapi-records-1/1.0/conf/record-core"],
-        "time": {"interval": [service.first_seen, max(service.first_seen, service.last_ok)]},
+        "time": {"interval": [service.time_start or "..", service.time_end or ".."]} if has_times else None,
         "geometry": geojson_geometry(service.box),
         "properties": properties,
         "links": links,

@@ -21,6 +21,7 @@ from lxml import etree
 from geocrawl.formats.json import number_of
 from geocrawl.formats.xml import attribute, child, line_of, local_name, namespace_of, text_of, texts
 from geocrawl.model import Candidate, Deviation, Dimension, Kind, Layer, Service, Url
+from geocrawl.model.times import read_interval
 from geocrawl.probe.extents import PIXEL_M, Bounds, axes_are_swapped, bounds_of, read_box
 from geocrawl.probe.interview import REFUSALS, ClassifiedAnswer, Question, is_file
 from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part, ServiceMetadata, version_of, with_layers
@@ -73,6 +74,7 @@ def _read_layer(element: etree._Element, parent: int | None, shared: _Shared) ->
     box, codes = _read_own_box(parts, shared)
     if box is not None and _has_swapped_axes(element, parts, box):
         codes = (*codes, "axis-order")
+    dimensions = read_dimensions(parts.get("Dimension", ()), parts.get("Extent", ()))
     style_names = (child(style, "Name") for style in parts.get("Style", ()))
     layer = Layer(
         name=text_of(_first(parts, "Name")),
@@ -82,7 +84,10 @@ def _read_layer(element: etree._Element, parent: int | None, shared: _Shared) ->
         crs=_once(shared, _crs([*parts.get("CRS", ()), *parts.get("SRS", ())])),
         box=box,
         bounds=next(filter(None, map(_bounds, parts.get("BoundingBox", ()))), None),
-        dimensions=read_dimensions(parts.get("Dimension", ()), parts.get("Extent", ())),
+        dimensions=dimensions,
+        times=next(
+            (read_interval(one.first, one.last, one.step) for one in dimensions if one.name.lower() == "time"), None
+        ),
         scales=read_scales(parts),
         styles=_once(shared, texts(name for name in style_names if name is not None)),
         queryable=attribute(element, "queryable").strip().lower() in ("1", "true"),
@@ -259,6 +264,7 @@ def read_dimensions(dimensions: Sequence[etree._Element], extents: Sequence[etre
             default or known.default,
             first.split("/")[0].strip() or known.first,
             _end_of_interval(last) or known.last,
+            "".join(first.split("/")[2:3]).strip() or known.step,
         )
     return tuple(found.values())
 

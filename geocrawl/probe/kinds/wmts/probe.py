@@ -15,6 +15,7 @@ from lxml import etree
 from geocrawl.formats.xml import child, children, text_of, texts
 from geocrawl.model import Kind, Layer, Service, Url
 from geocrawl.model.kinds import KindDeclaration, PathForm, program_in_folder
+from geocrawl.model.times import Times, read_values
 from geocrawl.probe.extents import crs_code
 from geocrawl.probe.interview import ELSEWHERE, Question, is_file
 from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part, ServiceMetadata, union
@@ -92,9 +93,18 @@ def _read_layer(element: etree._Element, parent: int | None) -> Part:
         queryable=child(element, "InfoFormat") is not None,
         keywords=read_keywords(element),
         formats=texts(children(element, "Format")),
+        times=next(filter(None, map(_times, children(element, "Dimension"))), None),
     )
     links = children(element, "TileMatrixSetLink")
     return Part(layer, codes, texts(name for link in links for name in children(link, "TileMatrixSet")))
+
+
+def _times(dimension: etree._Element) -> Times | None:
+    """Return the times of a dimension of a layer (table 9) that is time; None for another one."""
+    if text_of(child(dimension, "Identifier")).lower() not in ("time", "dim_time"):
+        return None
+    values = texts(children(dimension, "Value")) or ("",)
+    return read_values(values[0].partition(",")[0], values[-1].rpartition(",")[2])
 
 
 def _finish(metadata: ServiceMetadata, parts: Sequence[Part]) -> Service:

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from geocrawl.filters import Cql2, QueryError, read_box
+from geocrawl.filters import Cql2, QueryError, read_box, read_times
 from geocrawl.model.catalogue import HEALTHS, LEVELS
 from geocrawl.model.search import QUERYABLES
 from geocrawl.sanitize import plain
 from geocrawl.store.catalogue.search.port import QUERIED
-from geocrawl.store.catalogue.search.selection import touching
+from geocrawl.store.catalogue.search.selection import has_times, meeting_times, touching
 from geocrawl.store.catalogue.search.snapshot import Flags, Snapshot
 
 MOST_CHARS = 2_000
@@ -195,11 +195,14 @@ def _compared(operation: str, arguments: list[Tree], snapshot: Snapshot) -> _Tru
     if operation == "like":
         left, pattern = _exactly(2, arguments, operation)
         return _like(left, pattern, snapshot)
+    if operation == "t_intersects":
+        left, times = _exactly(2, arguments, operation)
+        return _of_time(left, times, snapshot)
     if operation == "s_intersects":
         left, shape = _exactly(2, arguments, operation)
         return _intersecting(left, shape, snapshot)
     supported = ", ".join(
-        ("and", "or", "not", *_COMPARISONS, "between", "in", "like", "isNull", "casei", "s_intersects")
+        ("and", "or", "not", *_COMPARISONS, "between", "in", "like", "isNull", "casei", "s_intersects", "t_intersects")
     )
     raise _wrong(f"“{operation}” is not supported; expected one of {supported}")
 
@@ -234,6 +237,17 @@ def _intersecting(left: Tree, shape: Tree, snapshot: Snapshot) -> _Truth:
     known = ~np.isnan(snapshot["west"])
     meets = touching(snapshot, box)
     return _Truth(meets & known, ~meets & known)
+
+
+def _of_time(left: Tree, times: Tree, snapshot: Snapshot) -> _Truth:
+    """Return whose data is of a time that meets an instant or an interval (CQL2, Temporal Functions)."""
+    given = times if isinstance(times, dict) else {}
+    interval, instant = given.get("interval"), given.get("timestamp", given.get("date"))
+    ends = interval if isinstance(interval, list) and len(interval) == 2 else [instant, instant]
+    if _property_of(left) != "time" or not all(isinstance(end, str) for end in ends):
+        raise _wrong("“t_intersects” needs time and a TIMESTAMP, a DATE or an INTERVAL of two texts")
+    known, meets = has_times(snapshot), meeting_times(snapshot, read_times("/".join(map(str, ends)), "filter: time"))
+    return _Truth(meets, ~meets & known)
 
 
 # --------------------------------------------------------------------------- properties and values
@@ -325,6 +339,8 @@ def _column(tree: Tree, snapshot: Snapshot) -> _Column:
         said = name if name is not None else json.dumps(tree, default=str)
         raise _wrong(f"“{plain(said, 60)}” is no property; expected one of {', '.join(QUERYABLES)}")
     everywhere = np.ones(snapshot.count, np.bool_)
+    if name == "time":
+        return _Column(_refuse_time, has_times(snapshot), snapshot["time_start"])
     if name == "geometry":
         return _Column(_refuse_geometry, ~np.isnan(snapshot["west"]), snapshot["west"])
     queried = _QUERIED.get(name)
@@ -349,6 +365,10 @@ def _texts_of(name: str, snapshot: Snapshot) -> tuple[Sequence[str], Any]:
         return snapshot.names[column].texts, snapshot[column]
     own: Iterable[str] = snapshot.titles[: snapshot.count] if name == "title" else map(str, snapshot["id"].tolist())
     return list(own), np.arange(snapshot.count)
+
+
+def _refuse_time(value: Tree) -> float:
+    raise _wrong("time is compared by T_INTERSECTS alone; its ends are time_start and time_end")
 
 
 def _refuse_geometry(value: Tree) -> float:

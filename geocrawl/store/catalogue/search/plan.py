@@ -26,7 +26,7 @@ from geocrawl.query.language import Query, Term
 from geocrawl.query.places import Place, Places
 from geocrawl.store.catalogue.search.port import Phrase
 from geocrawl.store.catalogue.search.vocabulary import Vocabulary, Words
-from geocrawl.wording import Sentence
+from geocrawl.wording import Sentence, iso
 
 _MOST_CONCEPTS = 12
 """Most words that are searched; the rest of a long query is left out."""
@@ -442,6 +442,9 @@ def _conditions(filters: Filters) -> Iterator[Sentence]:
         yield Sentence("extent within reach of {box}", box=_sides(filters.box))
     if filters.within is not None:
         yield Sentence("extent within {box}", box=_sides(filters.within))
+    if filters.time is not None:
+        ends = (iso(end) or ".." for end in filters.time[:2])
+        yield Sentence("data of {times}", times="/".join(ends))
     if filters.level:
         yield Sentence("level {level} or better", level=filters.level)
     if filters.alive:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from geocrawl.filters import EVERYWHERE, Filters, Sort
 from geocrawl.model.catalogue import HEALTHS, LEVELS, Box
 from geocrawl.model.search import OF_COLUMNS, FacetValue
+from geocrawl.model.times import Times
 from geocrawl.store.catalogue.search.port import QUERIED
 from geocrawl.store.catalogue.search.snapshot import Flags, Snapshot, of_health
 
@@ -40,6 +41,8 @@ def meeting(snapshot: Snapshot, filters: Filters, now: float) -> Flags:
         meets &= _meant(snapshot, name, [value for of, value in filters.columns if of == name])
     if filters.health:
         meets &= np.isin(snapshot["health"], [HEALTHS.index(state) for state in filters.health])
+    if filters.time is not None:
+        meets &= meeting_times(snapshot, filters.time)
     if filters.level:
         meets &= snapshot["level"] >= LEVELS.index(filters.level) + 1
     if filters.alive:
@@ -64,6 +67,22 @@ def touching(snapshot: Snapshot, box: Box) -> Flags:
     else:
         beside = crosses | (theirs_east >= west) | (theirs_west <= east)
     found: Flags = upright & beside
+    return found
+
+
+def has_times(snapshot: Snapshot) -> Flags:
+    """Return for each position whether any time of its service's data is known."""
+    known: Flags = ~(np.isnan(snapshot["time_start"]) & np.isnan(snapshot["time_end"]))
+    return known
+
+
+def meeting_times(snapshot: Snapshot, times: Times) -> Flags:
+    """Return for each position whether its service's data is of a time, as far as known, that meets some times."""
+    found = has_times(snapshot)
+    if times.end is not None:
+        found &= ~(snapshot["time_start"] > times.end)
+    if times.start is not None:
+        found &= ~(snapshot["time_end"] < times.start)
     return found
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import BigInteger, ClauseElement, bindparam, delete, func, insert, or_, select, union_all, update
@@ -17,6 +18,7 @@ from sqlalchemy import BigInteger, ClauseElement, bindparam, delete, func, inser
 from geocrawl.model import Endpoint, Layer, Service
 from geocrawl.model.catalogue import SIDES
 from geocrawl.model.licences import licence_of
+from geocrawl.model.times import Times, union
 from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.index.writer import SearchWriter
 from geocrawl.store.catalogue.write.changes import write_changes
@@ -366,6 +368,7 @@ def service_row(service: Service, site: str, at: float) -> Mapping[str, object]:
         "read_by": service.read_by,
         "last_ok": at,
         **_sides(layer.box for layer in service.layers),
+        **_ends(union(layer.times for layer in service.layers)),
     }
 
 
@@ -389,7 +392,15 @@ def layer_row(layer: Layer) -> Mapping[str, object]:
         "item": layer.item,
         "formats": _json(layer.formats),
         **_sides([layer.box]),
+        **_ends(layer.times),
+        "time_step": layer.times.step if layer.times else "",
+        "min_scale": layer.scales[0] or None if layer.scales else None,
+        "max_scale": layer.scales[1] if layer.scales and isfinite(layer.scales[1]) else None,
     }
+
+
+def _ends(times: Times | None) -> Mapping[str, float | None]:
+    return {"time_start": times and times.start, "time_end": times and times.end}
 
 
 def _sides(extents: Iterable[Polygon | None]) -> Mapping[str, float | None]:

@@ -56,6 +56,10 @@ class Service(SQLModel, table=True):
     """Which reader read the description: 'owslib', 'geocrawl'; '' before this was noted."""
     licence: str = starting_with(text("''"), "")
     """Code of the licence that `fees` and `access_constraints` name (`geocrawl/model/licences.py`); '' for none."""
+    time_start: float | None = None
+    """First time of the data of any layer; NULL: not known, or open."""
+    time_end: float | None = None
+    """Last time of the data of any layer; NULL: not known, or still added to."""
 
 
 class Layer(SQLModel, table=True):
@@ -89,6 +93,16 @@ class Layer(SQLModel, table=True):
     """layer, feature-type, coverage, collection, process, offering, record-type, folder"""
     formats: str = starting_with(text("'[]'"), "[]")
     """JSON list of media types."""
+    time_start: float | None = None
+    """First time of the layer's own data; NULL: not known, or open."""
+    time_end: float | None = None
+    """Last time of it; NULL: not known, or still added to."""
+    time_step: str = starting_with(text("''"), "")
+    """Time between two of these times, a duration of ISO 8601."""
+    min_scale: float | None = None
+    """Least scale denominator at which the layer is drawn, by itself."""
+    max_scale: float | None = None
+    """Greatest one."""
 
 
 class Endpoint(SQLModel, table=True):

@@ -84,7 +84,7 @@ LAYER = _table(
     "layer",
     "service_id* integer, position* integer, parent integer?, name text, title text, abstract text, crs text, styles "
     "text, keywords text, queryable integer, west real?, south real?, east real?, north real?, item text, formats "
-    "text",
+    "text, time_start real?, time_end real?, time_step text, min_scale real?, max_scale real?",
 )
 LESSON = _table(
     "lesson",
@@ -141,7 +141,7 @@ SERVICE = _table(
     "id* integer, kind text, fingerprint text, site text, title text, abstract text, keywords text, provider text, "
     "contact text, fees text, access_constraints text, version text, formats text, online_resource text, layer_count "
     "integer, west real?, south real?, east real?, north real?, first_seen real, last_ok real, best_id integer?, "
-    "masked_online_resource text, read_by text, licence text",
+    "masked_online_resource text, read_by text, licence text, time_start real?, time_end real?",
 )
 SERVICE_ALIAS = _table("service_alias", "old* integer, new integer, endpoint_id integer?")
 SITE = _table("site", "name* text, hosts integer, held_at real?, held_for text, released integer")

@@ -39,6 +39,9 @@ def facts(number: int, title: str, **known: Any) -> Facts:
         "kind": "wms",
         "provider": "",
         "country": "",
+        "licence": "",
+        "time_start": None,
+        "time_end": None,
         "health": "alive",
         "level": "",
         "alive": True,
@@ -52,11 +55,19 @@ def facts(number: int, title: str, **known: Any) -> Facts:
 @pytest.fixture(scope="module")
 def snapshot() -> Snapshot:
     made = Snapshot()
-    berlin = {"west": 13.0, "south": 52.0, "east": 14.0, "north": 53.0}
+    berlin = {"time_start": 1.4e9, "west": 13.0, "south": 52.0, "east": 14.0, "north": 53.0}
     fiji = {"west": 177.0, "south": -20.0, "east": -178.0, "north": -16.0}
     index = Index(
         [
-            facts(1, "Water of Berlin", provider="Senate", country="DE", quality=80, last_ok=1.7e9, **berlin),
+            facts(
+                1,
+                "Water of Berlin",
+                provider="Senate",
+                country="DE",
+                quality=80,
+                last_ok=1.7e9,
+                **berlin,
+            ),
             facts(2, "Roads_100%", kind="wfs", health="down", alive=False, quality=20, first_seen=1.6e9),
             facts(3, "It's Fiji", country="FJ", level="delivers", quality=50, **fiji),
             facts(4, "", kind="csw", provider="senate*", quality=50),
@@ -91,6 +102,11 @@ FOUND = {
     "NOT (country = 'DE' OR quality = 20)": [3],
     "country <> 'DE' OR quality = 50": [3, 4],
     "S_INTERSECTS(geometry, BBOX(5, 47, 15, 55))": [1],
+    "T_INTERSECTS(time, INTERVAL('2020-01-01', '..'))": [1],
+    "T_INTERSECTS(time, DATE('2010-01-01'))": [],
+    "NOT T_INTERSECTS(time, TIMESTAMP('2010-01-01T00:00:00Z'))": [1],
+    "time IS NULL": [2, 3, 4],
+    "time_start > TIMESTAMP('2010-01-01T00:00:00Z')": [1],
     "NOT S_INTERSECTS(geometry, BBOX(5, 47, 15, 55))": [3],
     "S_INTERSECTS(geometry, POINT(179 -18))": [3],
     "updated > TIMESTAMP('2023-01-01T00:00:00Z')": [1],
@@ -131,6 +147,8 @@ def test_a_filter_in_json_finds_the_same(snapshot: Snapshot) -> None:
         ("updated > TIMESTAMP('yesterday')", "expected a time"),
         ("title = provider", "expected a text"),
         ("geometry = 5", "S_INTERSECTS"),
+        ("time = 5", "T_INTERSECTS"),
+        ("T_INTERSECTS(title, DATE('2010-01-01'))", "needs time"),
         ("S_INTERSECTS(geometry, POLYGON((0 0, 1 0, 1 1, 0 0)))", "needs a BBOX of four numbers, or a POINT"),
         ("S_INTERSECTS(geometry, BBOX(5, 95, 15, 99))", "degrees"),
         ("quality LIKE '5%'", "for texts"),
