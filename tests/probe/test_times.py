@@ -41,7 +41,8 @@ def layer_of(shared: Path, document: str, name: str) -> Layer:
         for each in repeat(answer, 4):
             interview.send(each)
     except StopIteration as end:
-        return next(layer for layer in end.value.service.layers if layer.name == name)
+        layer: Layer = next(layer for layer in end.value.service.layers if layer.name == name)
+        return layer
     raise AssertionError(document)
 
 
