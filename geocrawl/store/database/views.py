@@ -252,7 +252,7 @@ LAYER_COLUMNS: Mapping[str, ColumnElement[Any]] = {
 """The expression of each column of `model.catalogue.Layer`."""
 
 
-ADDED = frozenset({"licence"})
+ADDED = frozenset({"licence", "time_start", "time_end", "time_step", "min_scale", "max_scale"})
 """Columns that views did not have from the first: they stand at the end, for whoever counts columns."""
 
 
