@@ -154,7 +154,7 @@ def _read_topic(settings: Settings) -> None:
 
 def _read_constants(settings: Settings) -> None:
     """Read the constants of every strategy that has some, also of one that does not run: its turn may come."""
-    for name in dict.fromkeys(key.partition(".")[0] for key in settings.set):
+    for name in dict.fromkeys(key.partition(".")[0] if "." in key else DEFAULT_STRATEGY for key in settings.set):
         registry.make_strategy(name, settings.set)
 
 
