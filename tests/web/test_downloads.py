@@ -145,7 +145,7 @@ def test_layers_are_results_on_a_page_of_their_own(client: TestClient) -> None:
     assert 'href="/layers?q=rivers"' in services
     assert "unreadable" in client.get(LAYERS, params={"q": "kind:none"}, headers=HTML).text
     part = client.get(LAYERS, params={"q": "rivers"}, headers={**HTML, "HX-Request": "true"}).text
-    assert part.lstrip().startswith('<div id="found">')
+    assert part.lstrip().startswith('<div id="found" class="found">')
 
 
 def test_programs_page_through_the_same_layers_and_take_them_along(client: TestClient, tmp_path: Path) -> None:
