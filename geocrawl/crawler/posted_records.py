@@ -63,6 +63,8 @@ def is_exception(document: Document) -> bool:
     where a server that selects by date has none."""
     if document.portion is not None:
         return bool(document.portion.matched or document.portion.ids) and is_control(document.url)
+    if document.fault == "exception":
+        return True
     if records_page(document.url) is None:
         return False
     keys = document.json_keys

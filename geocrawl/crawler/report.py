@@ -101,8 +101,9 @@ class RunSummary:
             self.valid += visit.found is Status.VALID
         elif visit.is_page_answered:
             self.pages += 1
-            is_data = "html" not in visit.content_type
-            self.records += visit.state is State.VISITED and bool(is_data or visit.links or visit.candidates)
+            is_data, is_read = "html" not in visit.content_type, visit.state is State.VISITED
+            is_read = is_read or (visit.reason == "truncated" and bool(visit.candidates))
+            self.records += is_read and bool(is_data or visit.links or visit.candidates)
         if visit.state in (State.FAILED, State.REFUSED):
             self.failures += visit.state is State.FAILED
             self.reasons[visit.reason] = self.reasons.get(visit.reason, 0) + 1

@@ -415,6 +415,8 @@ class Document(NamedTuple):
     """Number of characters of all anchors, white space folded; 0 unless `prose` is requested."""
     portion: Portion | None = None
     """What the page holds of a list of records; None for a page of no list."""
+    fault: str = ""
+    """"truncated" for XML or JSON that ends in the middle, "exception" for an error in place of records, else ''."""
 
 
 @dataclass(frozen=True, slots=True)

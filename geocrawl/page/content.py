@@ -65,3 +65,4 @@ class PageContent:
     xml_namespace: str = ""
     json_keys: tuple[str, ...] = ()
     portion: Portion | None = None
+    fault: str = ""

@@ -8,8 +8,9 @@ from enum import StrEnum
 from itertools import islice
 from urllib.parse import quote
 
+from geocrawl.formats.json import read_json
 from geocrawl.formats.text import BINARY_STARTS, GZIP_START, UTF_8, UTF_16_STARTS, gunzipped, header_charset
-from geocrawl.model import ADDRESS_ONLY, CONFIGURATION, REFRESH, SCRIPT_SRC, Document, Link, Page, Url
+from geocrawl.model import ADDRESS_ONLY, CONFIGURATION, REFRESH, SCRIPT_SRC, Document, FailureCode, Link, Page, Url
 from geocrawl.page.content import BOUNDARY, MAX_HREF_CHARS, MAX_TEXT_CHARS, PageContent, RawLink
 from geocrawl.page.embedded import may_mention_services
 from geocrawl.page.encoding import DecodedText, decode
@@ -181,6 +182,11 @@ class PageReader:
         if content is not None:
             return content
         content = PageContent(text=text[:MAX_TEXT_CHARS])
+        if (
+            text.lstrip("\ufeff \t\r\n").startswith(("{", "["))
+            and read_json(text.encode("utf-8", "replace")).fault == FailureCode.TRUNCATED
+        ):
+            content.fault = FailureCode.TRUNCATED
         if addresses := _listed_addresses(text):
             content.links = [RawLink(address, "sitemap") for address in addresses[: self._max_links]]
             return content
@@ -252,6 +258,7 @@ def _document(page: Page, depth: int, encoding: str, content: PageContent, links
         prose=content.prose,
         anchor_chars=content.anchor_chars,
         portion=content.portion,
+        fault=content.fault,
     )
 
 

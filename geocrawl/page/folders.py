@@ -1,16 +1,17 @@
-"""Recognise folders of files that a web server lists (web-accessible folders of metadata records), as Apache, nginx and
-IIS do, and read their records and folders as pages of a catalogue."""
+"""Recognise folders of files that a web server lists (web-accessible folders of metadata records), as Apache, nginx,
+IIS, lighttpd, Caddy, Tomcat, Jetty and Python do, and read their records and folders as pages of a catalogue."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from urllib.parse import unquote, urlsplit
 
 from geocrawl.model import Url
 from geocrawl.page.content import RawLink
 from geocrawl.urls import RECORDS, read_url
 
-_TITLE = re.compile(r"index of\b|directory listing\b|(?:\S+ - )/", re.I)
+_TITLE = re.compile(r"index of\b|directory(?: listing)?\b|(?:\S+ - )?/", re.I)
 _UP = re.compile(r"\[?(?:to )?parent directory\]?|\.\./?|up to higher level directory", re.I)
 _METADATA = re.compile(r"metadata|waf|iso-?19|records|csw|inspire", re.I)
 _MOST = 10_000
@@ -26,7 +27,8 @@ def read_folder(title: str, links: Sequence[RawLink], url: Url) -> list[RawLink]
     """
     place = url.address.partition("?")[0]
     has_way_up = any(_UP.fullmatch(each.anchor.strip()) for each in links)
-    if not has_way_up or not place.endswith("/") or not _TITLE.match(title.strip()):
+    names_place = title.strip().rstrip("]").endswith(unquote(urlsplit(place).path))
+    if not (has_way_up or names_place) or not place.endswith("/") or not _TITLE.match(title.strip()):
         return [*links]
     inside = [(number, found) for number, each in enumerate(links) if (found := _inside(each, url, place))]
     has_records = any(found.endswith(".xml") for _, found in inside) or _METADATA.search(place) is not None

@@ -12,7 +12,7 @@ from itertools import islice
 
 from lxml import etree
 
-from geocrawl.formats.xml import child, children, first_text
+from geocrawl.formats.xml import child, children, first_text, local_name
 from geocrawl.model import Url
 from geocrawl.page.content import MAX_HREF_CHARS, RawLink, of_records
 from geocrawl.page.metadata import read_record, records_in
@@ -33,6 +33,18 @@ def read_oai(root: etree._Element, url: Url) -> Iterator[RawLink]:
     following = _following(root, url)
     if following is not None:
         yield RawLink(following.address, RECORDS, rel="next")
+
+
+EXCEPTION = "exception"
+"""`Document.fault` of an error in place of records."""
+
+
+def refuses_records(root: etree._Element, url: Url) -> bool:
+    """Return whether an answer to ListRecords is an error (3.6), such as that of a token that has expired; that nothing
+    has changed is none."""
+    error = child(root, "error") if local_name(root).lower() == "oai-pmh" else None
+    asks = {value.lower() for name, value in query_parameters(url) if name.lower() == "verb"}
+    return error is not None and error.get("code") != "noRecordsMatch" and "listrecords" in asks
 
 
 def _following(root: etree._Element, url: Url) -> Url | None:

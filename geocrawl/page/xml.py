@@ -16,7 +16,7 @@ from lxml import etree
 
 from geocrawl.formats.text import fold
 from geocrawl.formats.xml import XLINK_HREF, child, children, first, first_text, local_name, namespace_of, parse_text
-from geocrawl.model import SITEMAP, Url
+from geocrawl.model import SITEMAP, FailureCode, Url
 from geocrawl.page.content import (
     MAX_ANCHOR_CHARS,
     MAX_CONTEXT_CHARS,
@@ -30,7 +30,7 @@ from geocrawl.page.content import (
 from geocrawl.page.imagery import read_josm_imagery
 from geocrawl.page.metadata import RECORD_NAMES, address_in, link, read_record, records_in
 from geocrawl.page.naming import kind_of_protocol
-from geocrawl.page.oai import read_oai
+from geocrawl.page.oai import EXCEPTION, read_oai, refuses_records
 from geocrawl.page.rdf import read_rdf_xml
 from geocrawl.page.records import xml_portion
 from geocrawl.page.thredds import is_thredds, read_thredds
@@ -278,8 +278,19 @@ def read_xml(text: str, url: Url, *, max_links: int) -> PageContent | None:
     known_hrefs = {" ".join(link.href.split()) for link in known}
     where = "sitemap" if name in _SITEMAP_ROOTS else "xml"
     content.portion = xml_portion(root, url)
+    content.fault = EXCEPTION if refuses_records(root, url) else FailureCode.TRUNCATED if _is_cut(text, root) else ""
     content.links = list(islice(chain(known, _of_any(root, where, known_hrefs)), max_links))
     return content
+
+
+def _is_cut(text: str, root: etree._Element) -> bool:
+    """Return whether a document lacks the end tag of its root, which has content."""
+    end = re.compile(rf"</(?:[^\s<>/:]+:)?{re.escape(local_name(root))}\s*>")
+    return bool(len(root)) and not (end.search(text[-_TAIL_CHARS:]) or end.search(text))
+
+
+_TAIL_CHARS = 300
+"""Characters in which the end tag of a root usually stands."""
 
 
 def _of_format(root: etree._Element, url: Url) -> Iterable[RawLink]:

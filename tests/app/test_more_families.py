@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,39 @@ def test_a_repository_is_asked_since_a_day(tmp_path: Path) -> None:
     assert all("from=2024-05-01" in each for each in web.asked if "ListRecords" in each)
 
 
+@pytest.mark.parametrize("states", [True, False], ids=["total", "no total"])
+@pytest.mark.parametrize("failing", ["bad token", "cut off"])
+def test_a_repository_that_forgets_a_token_or_cuts_a_page_is_not_called_whole(
+    tmp_path: Path, failing: str, states: bool
+) -> None:
+    class Forgetful(Repository):
+        is_wrong = True
+
+        def _answer(self, query: str) -> str:
+            text = super()._answer(query)
+            text = text if states and "resumptionToken" not in query else re.sub(' completeListSize="."', "", text)
+            if "resumptionToken=" not in query or not self.is_wrong:
+                return text
+            error = '<error code="badResumptionToken">It has expired.</error>'
+            return error if failing == "bad token" else text[: text.rindex("<record>")]
+
+        def respond(self, scheme: str, host: str, target: str) -> Response:
+            answer = super().respond(scheme, host, target)
+            is_cut = failing == "cut off" and self.is_wrong and "resumptionToken=" in target
+            return answer._replace(body=answer.body.removesuffix(b"</OAI-PMH>")) if is_cut else answer
+
+    web = Forgetful("iso19139")
+    report = harvest(web, tmp_path / "c.db", "http://r.example/oai")
+    (source,) = report.sources
+    state = ("short", "exception") if failing == "bad token" else ("reading", "truncated")
+    assert not report.is_whole
+    assert (source.stated, source.read, source.state, source.reason) == (7 if states else None, 3, *state)
+    assert numbers(tmp_path / "c.db") == ({0, 1, 2} if failing == "bad token" else {0, 1, 2, 3, 4})
+    web.is_wrong = False
+    assert harvest(web, tmp_path / "c.db", "http://r.example/oai").is_whole
+    assert numbers(tmp_path / "c.db") == set(range(7))
+
+
 def test_a_token_that_failed_is_asked_again_by_the_next_harvest(tmp_path: Path) -> None:
     web = Repository("oai_dc", "iso19139", failures=1)
     harvest(web, tmp_path / "c.db", "http://r.example/oai")
@@ -133,9 +167,19 @@ NGINX = '<title>Index of /md/</title><h1>Index of /md/</h1><hr><pre><a href="../
 IIS = '<title>f.example - /md/</title><pre><A HREF="/">[To Parent Directory]</A><br><br>{}</pre>'
 
 
-@pytest.mark.parametrize("page", [APACHE, NGINX, IIS], ids=["apache", "nginx", "iis"])
+LIGHTTPD = '<title>Index of /md/</title><table><tr><td><a href="../">..</a>/</td></tr><tr><td>{}</td></tr></table>'
+CADDY = '<title>/md/</title><h1><a href="/">/</a></h1><a href=".."><span>Up</span></a><span>{}</span>'
+TOMCAT = '<title>Directory Listing For [/md/]</title><h1>Files - <a href="/"><b>Up To [/]</b></a></h1><tt>{}</tt>'
+JETTY = '<title>Directory: /md/</title><a href="/">Parent Directory</a><table><tr><td>{}</td></tr></table>'
+PYTHON = "<title>Directory listing for /md/</title><h1>Directory listing for /md/</h1><ul><li>{}</li></ul>"
+LISTINGS = {"apache": APACHE, "nginx": NGINX, "iis": IIS, "lighttpd": LIGHTTPD, "caddy": CADDY}
+LISTINGS |= {"tomcat": TOMCAT, "jetty": JETTY, "python": PYTHON}
+
+
+@pytest.mark.parametrize("page", LISTINGS.values(), ids=LISTINGS)
 def test_a_folder_of_records_is_read_with_the_folders_in_it(tmp_path: Path, page: str) -> None:
-    inner = page.format('<a href="2.xml">2.xml</a> <a href="notes.txt">notes.txt</a>')
+    inner = page.replace("/md/<", "/md/in/<").replace("[/md/]", "[/md/in/]")
+    inner = inner.format('<a href="2.xml">2.xml</a> <a href="notes.txt">notes.txt</a>')
     web = Answers(
         {
             "f.example/md/": ("text/html", page.format('<a href="1.xml">1.xml</a> <a href="/md/in/">in</a>').encode()),
@@ -229,3 +273,94 @@ def test_the_base_of_an_arcgis_server_leads_to_its_folders(tmp_path: Path, base:
     web = Answers({f"a.example/{base}/rest/services": ("application/json", json.dumps(folder).encode())})
     crawl(web, tmp_path / "c.db", f"http://a.example/{base}/", "bfs")
     assert f"http://a.example/{base}/rest/services/roads/MapServer" in asked(tmp_path / "c.db")
+
+
+# --------------------------------------------------------------------------- errors of lists without a total
+
+THREDDS = (
+    'xmlns="http://www.unidata.ucar.edu/namespaces/thredds/InvCatalog/v1.0" xmlns:x="http://www.w3.org/1999/xlink"'
+)
+
+
+def thredds(*within: str, sets: Sequence[int] = ()) -> Answer:
+    links = "".join(f'<catalogRef x:href="{each}" x:title="t"/>' for each in within)
+    served = "".join(f'<dataset name="{n}" urlPath="{n}" serviceName="w"/>' for n in sets)
+    service = '<service name="w" serviceType="WMS" base="http://m.example/maps/"/>'
+    return "text/xml", f"<catalog {THREDDS}>{service}<dataset>{links}{served}</dataset></catalog>".encode()
+
+
+def arcgis(*folders: str, services: Sequence[int] = ()) -> Answer:
+    listed = [{"name": f"{n}", "type": "MapServer"} for n in services]
+    return "application/json", json.dumps({"currentVersion": 11.1, "folders": folders, "services": listed}).encode()
+
+
+def data_json(*numbers: int) -> Answer:
+    sets = [
+        {"title": "x", "distribution": [{"accessURL": f"http://m.example/maps/{n}?service=WMS", "format": "WMS"}]}
+        for n in numbers
+    ]
+    return "application/json", json.dumps({"dataset": sets}).encode()
+
+
+def imagery(*numbers: int) -> Answer:
+    layers = [{"name": "A", "type": "wms", "url": f"https://m.example/maps/{n}?service=WMS&LAYERS=x"} for n in numbers]
+    return "application/json", json.dumps(layers).encode()
+
+
+def josm(*numbers: int) -> Answer:
+    entries = (f"<entry><type>wms</type><url>https://m.example/maps/{n}?LAYERS=x</url></entry>" for n in numbers)
+    return "text/xml", f'<imagery xmlns="http://josm.openstreetmap.de/maps-1.0">{"".join(entries)}</imagery>'.encode()
+
+
+UNCOUNTED: dict[str, dict[str, Answer]] = {
+    "folder of records": {
+        "": ("text/html", NGINX.format('<a href="1.xml">1.xml</a> <a href="2.xml">2.xml</a>').encode()),
+        "1.xml": ("application/xml", iso(1).encode()),
+        "2.xml": ("application/xml", f"<r>{iso(2)}{iso(3)}</r>".encode()),
+    },
+    "THREDDS": {
+        "catalog.xml": thredds("a/catalog.xml", "b/catalog.xml"),
+        "a/catalog.xml": thredds("../catalog.xml", "../b/catalog.xml", sets=(1,)),
+        "b/catalog.xml": thredds("../a/catalog.xml", "catalog.xml", sets=(2, 3)),
+    },
+    "folder of an ArcGIS Server": {
+        "rest/services": arcgis("A", "B"),
+        "rest/services/A": arcgis(services=(1,)),
+        "rest/services/B": arcgis(services=(2, 3)),
+    },
+    "data.json": {"data.json": data_json(1, 2, 3)},
+    "index of imagery": {"imagery.json": imagery(1, 2, 3)},
+    "index of imagery (JOSM)": {"maps.xml": josm(1, 2, 3)},
+}
+
+
+def named(path: Path) -> set[int]:
+    """The numbers of the services that were named, on any host."""
+    return {int(found[1]) for each in asked(path) if (found := re.search(r"/(\d)(?:/MapServer)?\Z", each))}
+
+
+@pytest.mark.parametrize("key", UNCOUNTED)
+@pytest.mark.parametrize("wrong", ["500", "cut off"])
+def test_a_list_without_a_total_keeps_what_was_read_and_is_not_called_whole(
+    tmp_path: Path, key: str, wrong: str
+) -> None:
+    answers = {f"f.example/md/{name}": answer for name, answer in UNCOUNTED[key].items()}
+    first, last = next(iter(answers)), list(answers)[-1]
+
+    class Failing(Answers):
+        is_wrong = True
+
+        def respond(self, scheme: str, host: str, target: str) -> Response:
+            answer = super().respond(scheme, host, target)
+            if not self.is_wrong or host + target.partition("?")[0] != last:
+                return answer
+            return error_page(500) if wrong == "500" else answer._replace(body=answer.body[: len(answer.body) * 2 // 3])
+
+    web = Failing(answers)
+    report = harvest(web, tmp_path / "c.db", f"http://{first}")
+    assert not report.is_whole and "Ended: all is read." not in report.lines()
+    assert len(answers) == 1 or named(tmp_path / "c.db") >= {1}
+    assert wrong == "500" or report.summary.records
+    web.is_wrong = False
+    report = harvest(web, tmp_path / "c.db", f"http://{first}")
+    assert report.is_whole and named(tmp_path / "c.db") == {1, 2, 3}

@@ -177,7 +177,8 @@ class SourceWriter:
         self.connection.execute(_WRITE_LIST, changed)
         self._count(visit, visit.portion, known)
         self._add_services(known.source_id, endpoints)
-        stated = {} if known.slice else {"stated": visit.portion.matched}
+        is_stated = not known.slice and visit.portion.matched is not None
+        stated = {"stated": visit.portion.matched} if is_stated else {}
         return self._write_state(known.source_id, visit.at, stated)
 
     def _write_without(self, visit: Visit, known: ListRow | None, own: int, *, comes_again: bool) -> None:
@@ -209,8 +210,8 @@ class SourceWriter:
             self.connection.execute(_DROP_SERVICES, {"source": known.source_id})
             self.connection.execute(_DROP_SLICES, {"source": known.source_id})
             self.connection.execute(_WRITE_LIST, {"list": known.id, "read": 0})
-            fresh = {"read": 0, "named": 0, "harvest": self.harvest.number}
-            self.connection.execute(_WRITE_SOURCE, fresh | {"source": known.source_id, "window": None})
+            fresh = {"read": 0, "named": 0, "harvest": self.harvest.number, "stated": None, "window": None}
+            self.connection.execute(_WRITE_SOURCE, fresh | {"source": known.source_id})
         return known
 
     def _count(self, visit: Visit, portion: Portion, known: ListRow) -> None:
