@@ -16,13 +16,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
 
-from geocrawl.urls.slices import Slice, scrolls, ways_by_identifier
+from geocrawl.urls.slices import FIRST_DAY, Slice, end_of_spans, scrolls, ways_by_identifier
 
 LEAST_WINDOW = 50
 """A list that ends after fewer records has another fault."""
 _NO_WINDOW = 2**31 - 1
-_FIRST = -2_208_988_800  # 1900
-_DAY_S = 86_400
 _MOST_PARTS = 64
 _MOST_SLICES = 500
 """Most slices of a list, or thirty for each window that it states: records that last for ever are in every span."""
@@ -68,24 +66,24 @@ def plan_round(family: str, ways: range, stated: int, read: int, parts: Sequence
         return None
     if whole.reason == "ended" and whole.read * 10 > stated * 9:
         return None  # it was read to its end: some records that are counted are shown to nobody
-    end = (int(now) // _DAY_S + 2) * _DAY_S
+    end = end_of_spans(family, now)
     slices = [(each, each.part) for each in parts if each.part is not None]
     if len(slices) > min(max(_MOST_SLICES, 30 * stated // whole.read), _MOST_OF_ALL):
         return None
     if scrolls(family):
         return None if slices else Round(_NO_WINDOW, (Slice(),))
     if not slices:
-        return Round(whole.read, (Slice(ways[0], _FIRST, end),))
+        return Round(whole.read, (Slice(ways[0], FIRST_DAY, end),))
     way = max(part.way for _, part in slices)
     prefixed = [(each, part) for each, part in slices if part.prefix and part.lower == part.upper]
     of_way = [(each, part) for each, part in slices if (part.lower == part.upper if prefixed else part.way == way)]
-    roots = [(part.upper, each) for each, part in of_way if part.lower == _FIRST and not part.prefix]
+    roots = [(part.upper, each) for each, part in of_way if part.lower == FIRST_DAY and not part.prefix]
     root = max(roots, key=lambda pair: pair[0])[1] if roots else None
     spans = [each for each, part in of_way if each is not root and part.lower < part.upper and not part.prefix]
     is_deaf = len(spans) > 1 and all(each.stated == (root.stated if root else None) for each in spans)
     has_no_dates = is_deaf or (root is not None and not root.stated)
     if not prefixed and has_no_dates and way + 1 in ways:
-        return Round(whole.read, (Slice(way + 1, _FIRST, end),))
+        return Round(whole.read, (Slice(way + 1, FIRST_DAY, end),))
     by = ways_by_identifier(ways) if has_no_dates or prefixed else (way,)
     untried = [each for each in by if all(part.way != each for _, part in prefixed)]
     by_prefix = Round(whole.read, tuple(Slice(untried[0], prefix=letter) for letter in _LETTERS)) if untried else None

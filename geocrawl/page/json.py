@@ -32,7 +32,15 @@ from geocrawl.page.naming import kind_among, kind_of_protocol
 from geocrawl.page.rdf import read_json_ld
 from geocrawl.page.records import is_record, json_portion, total_of_datasets
 from geocrawl.page.viewers import read_configuration
-from geocrawl.urls import RECORDS, ckan_search_url, read_url, records_start, records_url
+from geocrawl.urls import (
+    RECORDS,
+    ckan_search_url,
+    query_parameters,
+    read_url,
+    records_start,
+    records_url,
+    with_parameters,
+)
 
 # --------------------------------------------------------------------------- OWS Context in GeoJSON (OGC 14-055r2)
 
@@ -295,7 +303,7 @@ def read_linked(data: JsonObject, url: Url) -> list[RawLink] | None:
     stac = _is_stac(data)
     links = [] if stac else of_records(map(_record, records))
     links += _record(data) if data.get("type") == "Feature" and not stac else []
-    more = _more_of_stac(data, own) if stac else _more_of_records(data, own)
+    more = _more_of_stac(data, own, url) if stac else _more_of_records(data, own, url)
     if stac:
         links += _root_of_stac(own, url)
     named = _services(data, STAC_SIGNAL if stac else API_SIGNAL)
@@ -342,7 +350,7 @@ def _organisation(properties: JsonObject) -> str:
     return ""
 
 
-def _more_of_stac(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLink]:
+def _more_of_stac(data: JsonObject, own: list[JsonObject], url: Url) -> Iterator[RawLink]:
     """Yield child catalogues and, of an API, its list of collections with the following pages."""
     is_items = data.get("type") == "FeatureCollection"
     is_api = any(string_of(item.get("rel")) == "data" for item in own)  # its list of collections contains them all
@@ -351,9 +359,7 @@ def _more_of_stac(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLink]:
     for item in (*children[:_MAX_CHILDREN], *following):
         if "html" in string_of(item.get("type")):
             continue
-        yield RawLink(
-            string_of(item.get("href")), RECORDS, string_of(item.get("title"))[:300], rel=string_of(item.get("rel"))
-        )
+        yield RawLink(_page_at(item, url), RECORDS, string_of(item.get("title"))[:300], rel=string_of(item.get("rel")))
 
 
 def _root_of_stac(own: list[JsonObject], url: Url) -> Iterator[RawLink]:
@@ -384,7 +390,7 @@ def _services(data: JsonObject, where: str) -> Iterator[RawLink]:
                 yield found._replace(record=number)
 
 
-def _more_of_records(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLink]:
+def _more_of_records(data: JsonObject, own: list[JsonObject], url: Url) -> Iterator[RawLink]:
     """Yield collections of records, and the next page of one."""
     for collection in one_or_more(data.get("collections")):
         yield from _record_items(collection)
@@ -392,7 +398,30 @@ def _more_of_records(data: JsonObject, own: list[JsonObject]) -> Iterator[RawLin
     if any(is_record(feature) for feature in one_or_more(data.get("features"))):
         for item in own:
             if string_of(item.get("rel")) == "next":
-                yield RawLink(string_of(item.get("href")), RECORDS, rel="next")
+                yield RawLink(_page_at(item, url), RECORDS, rel="next")
+
+
+def _page_at(stated: JsonObject, url: Url) -> str:
+    """Return the address of a link to a page; of one by POST with what it posts as parameters.
+
+    A search takes the same ones by GET (STAC API – Item Search 1.0, "Query Parameters and Fields"; `merge`: with those
+    of the page itself). A server that does not repeats its page, which ends the list.
+    """
+    href = string_of(stated.get("href"))
+    target, body = read_url(href, url), object_of(stated.get("body"))
+    if string_of(stated.get("method")).upper() != "POST" or target is None or not body:
+        return href
+    given = dict(query_parameters(url)) if stated.get("merge") is True else {}
+    return with_parameters(
+        target, given | {name: _parameter(value) for name, value in islice(body.items(), 50)}
+    ).address
+
+
+def _parameter(value: Any) -> str:
+    """Return a posted value as it stands in a query: lists by commas, objects as JSON."""
+    if isinstance(value, list) and not any(isinstance(each, (list, dict)) for each in value):
+        return ",".join(map(str, value))
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _record_items(collection: JsonObject) -> Iterator[RawLink]:

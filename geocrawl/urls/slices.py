@@ -43,8 +43,13 @@ class Slice:
     """Only records without a date of modification."""
 
 
+FIRST_DAY = -2_208_988_800
+"""1900-01-01 in seconds since 1970: slices begin there."""
+LAST_DAY = 7_258_118_400
+"""2200-01-01 likewise: slices of what records are about end there."""
 _NEVER = "2200-01-01"
 """A day since which no record was changed: a server that finds some ignores the filter."""
+_DAY_S = 86_400
 _SCROLL_START = "0000-0000"
 """What precedes every identifier of Socrata, of four and four letters and digits."""
 
@@ -63,6 +68,11 @@ def ways_of(family: str, first: Url) -> range:
 def ways_by_identifier(ways: range) -> range:
     """Return the ways to write what identifiers begin with: one a language."""
     return ways[::_CQL]
+
+
+def end_of_spans(family: str, now: float) -> int:
+    """Return where the last span of a list ends, in seconds since 1970: dates of change are none of the future."""
+    return LAST_DAY if family == "ogcapi-records" else (int(now) // _DAY_S + 2) * _DAY_S
 
 
 def scrolls(family: str) -> bool:
@@ -126,11 +136,16 @@ def _of_opendatasoft(given: Mapping[str, str], part: Slice) -> dict[str, str] | 
 
 
 def _of_records(given: Mapping[str, str], part: Slice) -> dict[str, str] | None:
-    """Return the span as `datetime`, a closed interval of what records are about (OGC 17-069r4, 7.15.4)."""
+    """Return the span as `datetime`, a closed interval of what records are about (OGC 17-069r4, 7.15.4).
+
+    What they are about may be older than catalogues, or to come: the first and the last span have no such end.
+    """
     if part.undated or part.prefix or given.get("datetime"):
         return None
     at_start = {name: "0" for name in ("offset", "startindex") if name in given}
-    return {"datetime": f"{_utc(part.lower)}/{_utc(part.upper)}", **at_start}
+    lower = _utc(part.lower) if part.lower > FIRST_DAY else "0001-01-01T00:00:00Z"
+    upper = _utc(part.upper) if part.upper < LAST_DAY else "9999-12-31T23:59:59Z"
+    return {"datetime": f"{lower}/{upper}", **at_start}
 
 
 _WRITERS: Mapping[str, Callable[[Mapping[str, str], Slice], dict[str, str] | None]] = {

@@ -104,6 +104,26 @@ def test_a_next_page_at_an_address_behind_the_proxy_is_read_where_the_page_was(t
     assert list(dict.fromkeys(web.read)) == list(range(7))
 
 
+@pytest.mark.parametrize("key", ["ogcapi-records", "collections"])
+@pytest.mark.parametrize("takes", [True, False], ids=["GET too", "POST alone"])
+def test_a_next_page_by_post_is_requested_by_get_or_missed_and_said(tmp_path: Path, key: str, takes: bool) -> None:
+    """Records state no total here, so only the page that comes again shows that the server takes no parameters."""
+    family = next(family for family in FAMILIES if family.key == key)
+    name = "offset" if key == "ogcapi-records" else "token"
+
+    def answer(query: dict[str, str], numbers: list[int]) -> tuple[list[int], dict[str, Any]]:
+        shown, data = family.answer(query if takes else {}, numbers)
+        for each in data["links"]:
+            each["href"], _, value = each["href"].partition(f"?{name}=")
+            each |= {"method": "POST", "body": {name: int(value) if value.isdecimal() else value}, "merge": True}
+        return shown, {**data, **({"numberMatched": None} if key == "ogcapi-records" else {})}
+
+    web = PortalWeb(replace(family, answer=answer))
+    report = harvest(web, tmp_path / "c.db", address_of(family) + "?limit=3")
+    assert report.is_whole == takes and report.has_failed != takes
+    assert list(dict.fromkeys(web.read)) == (list(range(7)) if takes else [0, 1, 2])
+
+
 def test_a_list_whose_tokens_go_in_a_circle_is_not_called_whole(tmp_path: Path) -> None:
     family = next(family for family in FAMILIES if family.key == "collections")
 

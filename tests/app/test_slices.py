@@ -235,8 +235,8 @@ class Portal(ABC):
         if start + size > WINDOW:
             return "application/json", b'{"error": "window"}'
         match = self.span.search(" ".join(values.values()))
-        lower, upper = (_moment(each) for each in match.groups()) if match else (BEGIN, dt.datetime(2100, 1, 1))
-        found = [number for number, date in enumerate(self.dates) if lower <= date < upper]
+        lower, upper = (_moment(each) for each in match.groups()) if match else (dt.datetime.min, None)
+        found = [n for n, date in enumerate(self.dates) if lower <= date and (upper is None or date < upper)]
         page = found[start : start + size]
         return "application/json", json.dumps(self.page(page, len(found), start + len(page))).encode()
 
@@ -284,6 +284,16 @@ class Records(Portal):
         return super().__call__(query)
 
 
+class OldAndComing(Records):
+    """Records of data from 1800 to 2149. `undated`: whether every third one has no date, and is in no span."""
+
+    def __init__(self, *, undated: bool = False) -> None:
+        super().__init__(r"(\S+Z)/(\S+Z)", "offset", "limit", 0)
+        self.dates = [dt.datetime(1800, 1, 1) + dt.timedelta(days=85 * number) for number in range(1500)]
+        if undated:
+            self.dates[::3] = [dt.datetime.max] * 500
+
+
 class Socrata(Portal):
     """It goes on beyond the window after the identifier that a request names (Discovery API, deep scrolling)."""
 
@@ -312,7 +322,7 @@ class Socrata(Portal):
             OpenDataSoft(r"modified>=date'(\S+)' and modified<date'(\S+)'", "offset", "limit", 0),
             "c.example/api/explore/v2.1/catalog/datasets",
         ),
-        (Records(r"(\S+Z)/(\S+Z)", "offset", "limit", 0), "c.example/collections/x/items"),
+        (OldAndComing(), "c.example/collections/x/items"),
         (Socrata("never", "offset", "limit", 0), "c.example/api/catalog/v1"),
     ],
     ids=lambda each: each if isinstance(each, str) else type(each).__name__,
@@ -327,3 +337,12 @@ def test_a_list_in_json_behind_a_window_is_read_whole_in_slices(tmp_path: Path, 
         environment=environment(web),
     )
     assert [(source.stated, source.read, source.state) for source in report.sources] == [(1500, 1500, "whole")]
+
+
+def test_records_without_a_date_that_no_slice_holds_are_missed_and_said(tmp_path: Path) -> None:
+    web = Answers({"c.example/collections/x/items": OldAndComing(undated=True)})
+    observer, start = LogObserver(log_to()), url("http://c.example/collections/x/items")
+    report = run_harvest(SETTINGS, tmp_path / "c.db", start, observer=observer, environment=environment(web))
+    (source,) = report.sources
+    assert (source.stated, source.read, source.state) == (1500, 1000 + 200, "short"), "and those before the window"
+    assert report.has_failed

@@ -139,8 +139,7 @@ class SourceWriter:
         following = _following(visit)
         if known is None or visit.portion is None or following is None:
             return visit
-        is_next = known.next_key == page_key(visit.lease.entry.url.identity)  # else the list begins again
-        reason = REPEATS if is_next and known.digest is not None and known.digest == _digest(visit.portion) else ""
+        reason = REPEATS if _repeats(visit, visit.portion, known) else ""
         if known.slice and known.window and (visit.portion.matched or 0) > known.window:
             reason = WINDOW
         if not reason:
@@ -164,13 +163,14 @@ class SourceWriter:
         following = _following(visit)
         if following is not None and _is_same_page(visit, following):
             return None  # the same records are requested in another form
+        ended = REPEATS if known is not None and _repeats(visit, visit.portion, known) else ENDED
         known = self._begun(visit, visit.portion, known, own)
         next_key = page_key(following.link.url.identity) if following and not following.refused else None
         changed: dict[str, object] = {
             "list": known.id,
             "next_key": next_key,
             "digest": _digest(visit.portion),
-            "reason": "" if next_key else (following.refused if following else ENDED),
+            "reason": "" if next_key else (following.refused if following else ended),
         }
         if visit.portion.matched is not None:
             changed["stated"] = visit.portion.matched
@@ -284,6 +284,12 @@ def _following(visit: Visit) -> RankedLink | None:
     pages = [each for each in visit.links if each.link.where == RECORDS]
     named = [each for each in pages if "next" in each.link.rel.lower().split()]
     return next(iter(named or [each for each in pages if each.link.url.address.partition("?")[0] == place]), None)
+
+
+def _repeats(visit: Visit, portion: Portion, known: ListRow) -> bool:
+    """Return whether a page has the records of the one before it; any other than the next one begins its list again."""
+    is_next = known.next_key == page_key(visit.lease.entry.url.identity)
+    return is_next and known.digest is not None and known.digest == _digest(portion)
 
 
 def _is_same_page(visit: Visit, following: RankedLink) -> bool:
