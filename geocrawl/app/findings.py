@@ -394,7 +394,9 @@ def _check_daemon(status: CatalogStatus, now: float, needs_daemon: bool) -> Find
         return Finding("daemon-silent", Severity.WARNING, "daemon", sentence, advice, now - holder.beat)
     if status.paused:
         return Finding("daemon-paused", Severity.WARNING, "daemon", f"paused, {process}", resume)
-    state = plain(holder.state, 80) or "starting"
+    state = plain(holder.state, 200) or "starting"
+    if state.startswith("waiting: "):
+        return Finding("daemon-waiting", Severity.WARNING, "daemon", f"running, {process}, but {state}", "see its log")
     return Finding("daemon-good", Severity.OK, "daemon", f"running, {process}; {state}")
 
 
@@ -433,7 +435,7 @@ def _check_network(status: CatalogStatus) -> Iterator[Finding]:
         hosts, answer = status.network
         shown = ", ".join(hosts[:5]) + (f" and {len(hosts) - 5:,} more" if len(hosts) > 5 else "")
         sentence = f"the network on the way answers for {counted(len(hosts), 'host')} ({shown}): {answer}"
-        advice = "what is seen is held as unconfirmed; look for a login page, a filter or an outage of this network"
+        advice = "what is seen is held as unconfirmed; look for a login page, a filter, a proxy or an outage on the way"
         yield Finding("network-suspected", Severity.CRITICAL, "network", sentence, advice, len(hosts))
 
 

@@ -92,6 +92,17 @@ def test_each_state_of_a_running_catalogue_has_its_finding(
     assert worst(findings).severity == Severity.OK if code == "daemon-good" else worst(findings).code == code
 
 
+def test_a_daemon_that_waits_for_its_proxy_is_a_warning_that_names_it(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db")
+    lock = DaemonLock(world.database)
+    lock.acquire(NOW)
+    lock.beat(NOW, "waiting: The proxy http://127.0.0.1:3128 does not answer (refused)")
+    status = replace(read_status(world.database.connection, NOW), running=True)
+    found = next(check_status(status, tmp_path / "c.db", NOW))
+    assert (found.code, found.severity) == ("daemon-waiting", Severity.WARNING)
+    assert "waiting: The proxy http://127.0.0.1:3128 does not answer (refused)" in found.text
+
+
 def test_a_catalogue_that_is_crawled_by_hand_needs_no_daemon(tmp_path: Path) -> None:
     world = World(tmp_path / "c.db")
     status = read_status(world.database.connection, NOW)
