@@ -70,8 +70,11 @@ def publish(catalogue: Catalogue, selection: Selection, root: Path, options: Sit
     """Publish the selected services to a folder.
 
     Raises UsageError for a folder with other files, EnvironmentFault when it cannot be written: what stood there is a
-    site that works then, and another publish makes it whole.
+    site that works then, and another publish makes it whole. DatabaseFault for a catalogue that cannot be read, such as
+    one of an older schema: the folder is as it was then.
     """
+    for read in (catalogue.read_services, catalogue.read_layers, catalogue.read_endpoints):
+        next(iter(read(selection)), None)
     with site_folder(root) as folder:
         made_by = digest_of(options, pages.program())
         folder.recall(made_by)

@@ -17,10 +17,11 @@ from typing import Any
 import pytest
 from lxml import etree, html
 
-from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.errors import DatabaseFault, EnvironmentFault, UsageError
 from geocrawl.model.search import Selection
 from geocrawl.web.static_site.folder import MARK, SiteFolder, site_folder
 from tests.daemon.test_faults import fill, small_disk
+from tests.store.database.test_upgrade import old_file
 from tests.support.commands import geocrawl
 from tests.support.made_catalogue import make_catalogue
 from tests.support.places import ROOT
@@ -128,6 +129,15 @@ def test_a_folder_that_is_no_site_is_left_alone(made: Path, tmp_path: Path) -> N
     assert files_of(mine) == {"index.html": b"mine"}
     with pytest.raises(UsageError, match="is a file"):
         published(made, mine / "index.html")
+
+
+def test_a_catalogue_of_an_older_schema_is_refused_before_a_file_is_written(tmp_path: Path, site: Path) -> None:
+    former = {path: path.stat().st_mtime_ns for path in site.rglob("*")}
+    for folder in (tmp_path / "new", site):
+        with pytest.raises(DatabaseFault):
+            published(old_file(tmp_path), folder)
+    assert not (tmp_path / "new").exists()
+    assert {path: path.stat().st_mtime_ns for path in site.rglob("*")} == former
 
 
 def test_two_publishes_do_not_write_one_folder(made: Path, site: Path) -> None:
