@@ -101,6 +101,9 @@ def _root(head: str) -> tuple[str, str]:
 
 MAX_GUNZIP_BYTES = 5 * 1024 * 1024
 """Bytes of a page in a gzip file (sitemap.xml.gz) that are decompressed at most; the rest is not read."""
+_STATEMENT_END = re.compile(r"[.}]\s*(?:#[^\n]*(?:\n\s*|\Z))*\Z")
+"""End of a text of Turtle, TriG or N-Triples, with comments behind it."""
+_TAIL_CHARS = 1_000
 _BLANK_LINE = re.compile(r"\n[ \t\r]{0,40}\n")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _SAFE_IN_QUERIES = "!$%&()*+,-./:;=?@[\\]^_`{|}~"
@@ -193,6 +196,7 @@ class PageReader:
         if looks_like_turtle(text, content_type):
             content.links = read_turtle(text, url)[: self._max_links]
             content.portion = turtle_portion(text, url)
+            content.fault = "" if _STATEMENT_END.search(text[-_TAIL_CHARS:]) else FailureCode.TRUNCATED
         elif may_mention_services(text.lower()):
             content.links = list(addresses_in_text(_BLANK_LINE.sub(BOUNDARY, text[:MAX_TEXT_CHARS])))
         return content

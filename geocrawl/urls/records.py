@@ -176,14 +176,22 @@ _FORM = ("outputschema", "typenames", "namespace", "elementsetname", "resulttype
 """Parameters of CSW that decide the form of records, not which ones."""
 
 
+_AS_JSON = frozenset({"f=json", "f=geojson"})
+"""Parameters with which an OGC API gives the same list that it gives to who names no form."""
+
+
 def list_url(url: Url) -> Url:
     """Return the address of the list that a page of records belongs to: without position, size and form of records."""
     paging, _ = _paging_of(url)
     place, _, query = url.address.partition("?")
-    if paging is None or not query:
+    if not query:
         return url
-    position = {paging.start.lower(), paging.size.lower(), *(_FORM if paging.request else ())}
-    kept = [part for part in query.split("&") if part.partition("=")[0].lower() not in position]
+    position = {paging.start.lower(), paging.size.lower(), *(_FORM if paging.request else ())} if paging else set()
+    kept = [
+        part
+        for part in query.split("&")
+        if part.partition("=")[0].lower() not in position and part.lower() not in _AS_JSON
+    ]
     shortened = read_url("?".join(filter(None, (place, "&".join(kept)))))
     assert shortened is not None, "without a part of its query an address stays readable"
     return shortened

@@ -312,7 +312,16 @@ def josm(*numbers: int) -> Answer:
     return "text/xml", f'<imagery xmlns="http://josm.openstreetmap.de/maps-1.0">{"".join(entries)}</imagery>'.encode()
 
 
+def turtle(*numbers: int) -> Answer:
+    named = (
+        f'<#{n}> a dcat:Distribution; dct:format "WMS"; dcat:accessURL <http://m.example/maps/{n}>.' for n in numbers
+    )
+    prefixes = "@prefix dcat: <http://www.w3.org/ns/dcat#>.\n@prefix dct: <http://purl.org/dc/terms/>."
+    return "text/turtle", "\n".join([prefixes, *named, "# The end.\n"]).encode()
+
+
 UNCOUNTED: dict[str, dict[str, Answer]] = {
+    "DCAT in Turtle": {"catalog.ttl": turtle(1, 2, 3)},
     "folder of records": {
         "": ("text/html", NGINX.format('<a href="1.xml">1.xml</a> <a href="2.xml">2.xml</a>').encode()),
         "1.xml": ("application/xml", iso(1).encode()),

@@ -69,11 +69,12 @@ class OwnCatalogue:
         return Response(answer.status_code, list(answer.headers.items()), answer.content, "page")
 
 
-def test_geocrawl_harvests_its_own_catalogue_whole(serve: Serve, crawled: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", ["/", ITEMS])
+def test_geocrawl_harvests_its_own_catalogue_whole(serve: Serve, crawled: Path, tmp_path: Path, start: str) -> None:
     client = serve(crawled, public_url="http://catalogue.example")
     web, clock = OwnCatalogue(client), ReplayClock()
     environment = Environment(clock, ReplayTransport(web, clock), lambda: 0)
-    at = url("http://catalogue.example/")
+    at = url(f"http://catalogue.example{start}")
     settings = Settings(delay_s=0.0, maps=False)
     report = run_harvest(settings, tmp_path / "h.db", at, observer=LogObserver(log_to()), environment=environment)
     pages = [each for each in web.asked if each.startswith(ITEMS)]
@@ -84,6 +85,7 @@ def test_geocrawl_harvests_its_own_catalogue_whole(serve: Serve, crawled: Path, 
     assert [key for kind, key in rows if key.startswith("catalogue.example")] == ["catalogue.example"]
     assert len(rows) >= 1 + len(records)
     assert [(each.stated, each.read, each.state) for each in report.sources] == [(len(records), len(records), "whole")]
+    assert report.is_whole and not report.has_failed
 
 
 def test_geocrawl_harvests_its_own_catalogue_by_oai_pmh(serve: Serve, crawled: Path, tmp_path: Path) -> None:
