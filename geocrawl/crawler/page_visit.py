@@ -13,7 +13,7 @@ from functools import partial
 from geocrawl.crawler.guesses import Guesses
 from geocrawl.crawler.posted_records import PostedRecords, is_exception
 from geocrawl.crawler.refusals import MANY_PAGES, EndlessSitemaps, MissingFolders
-from geocrawl.crawler.visits import TRANSIENT, not_modified, retry_after_s
+from geocrawl.crawler.visits import TRANSIENT, cut_off, not_modified, retry_after_s
 from geocrawl.model import (
     ADDRESS_ONLY,
     CONFIGURATION,
@@ -441,7 +441,7 @@ class PageVisitor:
         sitemaps = await turn.sitemaps(lease.entry.url)
         visit = await self._understood(lease, answer, document, turn.host, sitemaps)
         is_cut = self._records_only and document.fault == FailureCode.TRUNCATED
-        return self._cut_off(lease, answer, visit) if is_cut else visit
+        return cut_off(visit, answer, self._retry_first_s) if is_cut else visit
 
     async def _with_scripts_run(
         self, lease: Lease, page: Page, document: Document, turn: Turn
@@ -489,23 +489,6 @@ class PageVisitor:
             candidates, links = self._guessed(page, lease.entry.rank, ())
             return visit._replace(candidates=candidates, links=links)
         return visit._replace(retry_after_s=retry_after_s(lease, self._retry_first_s, page.retry_after_s))
-
-    def _cut_off(self, lease: Lease, page: Page, visit: Visit) -> Visit:
-        """Return the visit of a page of records that ends in the middle: what it names is kept, and it is read again.
-
-        A list goes on behind it only when it was read to its end, or when our own limit cut it.
-        """
-        if page.cut and visit.portion is not None:
-            return visit
-        links = [each for each in visit.links if visit.portion is None or each.link.where != RECORDS]
-        return visit._replace(
-            state=State.FAILED,
-            reason=str(FailureCode.TRUNCATED),
-            links=tuple(links),
-            portion=None,
-            validators=None,
-            retry_after_s=retry_after_s(lease, self._retry_first_s),
-        )
 
     def _redirected(self, lease: Lease, page: Page, host: HostState, target: Url) -> Visit:
         """Return a visit that leads to the redirect's target, which is visited separately."""

@@ -1,4 +1,4 @@
-"""Share code between visits of pages and of endpoints: transient failures, retry times, a 304, a defect."""
+"""Share code between visits of pages and of endpoints: transient failures, retry times, 304, cut pages, a defect."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import traceback
 from geocrawl.errors import OwnFault
 from geocrawl.model import FailureCode, HostState, Lease, Page, State, Visit
 from geocrawl.resources import BACK, are_there, lack_of
+from geocrawl.urls import RECORDS
 
 NOT_MODIFIED = "not-modified"
 """Reason of a visit whose address answered that nothing was modified (304)."""
@@ -43,6 +44,25 @@ def retry_after_s(lease: Lease, first_s: float, asked_s: float | None = None) ->
     requested that.
     """
     return max(first_s * 2.0**lease.entry.attempts, asked_s or 0.0)
+
+
+def cut_off(visit: Visit, page: Page, first_s: float) -> Visit:
+    """Return the visit of a page of records that ends in the middle: what it names is kept, and it is read again.
+
+    A list goes on behind it only when it was read to its end, or when our own limit cut it. `first_s`: as in
+    `retry_after_s`.
+    """
+    if page.cut and visit.portion is not None:
+        return visit
+    links = [each for each in visit.links if visit.portion is None or each.link.where != RECORDS]
+    return visit._replace(
+        state=State.FAILED,
+        reason=str(FailureCode.TRUNCATED),
+        links=tuple(links),
+        portion=None,
+        validators=None,
+        retry_after_s=retry_after_s(visit.lease, first_s),
+    )
 
 
 def not_modified(lease: Lease, page: Page, host: HostState, at: float) -> Visit:
