@@ -114,6 +114,11 @@ def alternatives(text: str) -> list[str]:
     return [" ".join((*held, word)) for word in words] or [" ".join(held)]
 
 
+def quoted(text: str) -> str:
+    """Return a text in quotes, as the value of a condition; those within it become spaces."""
+    return '"' + text.translate(_QUOTES).replace('"', " ") + '"'
+
+
 def _with(query: Query, match: re.Match[str]) -> Query:
     """Return the query with one more word, phrase or condition."""
     key, value = (match["key"] or "").lower(), match["phrase"] or match["word"] or ""
@@ -121,10 +126,11 @@ def _with(query: Query, match: re.Match[str]) -> Query:
     if key == "sort":
         return replace(query, sort=_sort(value))
     if key in CONDITIONS:
+        condition = _provider if key == "provider" and match["phrase"] else CONDITIONS[key]
         if is_excluded:
-            without = dict.fromkeys((*query.without, CONDITIONS[key](Filters(), value, f"{key}:")))
+            without = dict.fromkeys((*query.without, condition(Filters(), value, f"{key}:")))
             return replace(query, without=tuple(without))
-        return replace(query, filters=CONDITIONS[key](query.filters, value, f"{key}:"))
+        return replace(query, filters=condition(query.filters, value, f"{key}:"))
     term = _term(match, value)
     if not _WORD_LETTER.search(term.text):
         return replace(query, left_out=True)
@@ -194,6 +200,11 @@ def _as_typed(text: str, said: str) -> str:
 
 def _country(text: str, said: str) -> str:
     return shipped_places().read_country(text)
+
+
+def _provider(filters: Filters, text: str, said: str) -> Filters:
+    """Add a provider whose name is in quotes: it may have commas."""
+    return replace(filters, providers=tuple(dict.fromkeys((*filters.providers, text))))
 
 
 def _alive(filters: Filters, text: str, said: str) -> Filters:

@@ -35,6 +35,11 @@ def test_conditions_are_read_with_their_values() -> None:
     assert read_query("-kind:csw").without == (Filters(kinds=(Kind.CSW,)),)
 
 
+def test_a_provider_in_quotes_is_one_name() -> None:
+    assert read_query('provider:"Roads, Rivers" provider:a,b').filters.providers == ("Roads, Rivers", "a", "b")
+    assert read_query('-provider:"Roads, Rivers"').without == (Filters(providers=("Roads, Rivers",)),)
+
+
 def test_quotes_and_colons_of_other_keyboards_mean_the_same() -> None:
     assert read_query("„land cover“ kind：wms　water") == read_query('"land cover" kind:wms water')
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shlex
 import sqlite3
 import time
 from contextlib import closing
@@ -18,6 +19,8 @@ from lxml import html
 from starlette.testclient import TestClient
 
 from geocrawl.export.mending import deviations, explain
+from geocrawl.model import Kind
+from geocrawl.query.language import read_query
 from geocrawl.web.pages import provider
 from geocrawl.web.texts import sentences, texts
 from tests.support.places import ROOT
@@ -185,6 +188,15 @@ def test_the_first_page_shows_this_catalogue_and_every_example_finds_something(c
         assert found["numberMatched"] > 0 and "geocrawl:didYouMean" not in found, example
     assert ">China</a>" in page, "countries by name"
     assert "Newest services" in page
+
+
+def test_the_line_that_watches_a_search_means_the_search(client: TestClient) -> None:
+    names = ["Norvale Mapping Office", "Roads, Rivers & 'Sons'", 'The "Old" Survey']
+    page = client.get(ITEMS, params={"provider": names, "kind": ["wms", "wfs"], "q": "-peat"}, headers=HTML)
+    line: str = html.fromstring(page.content).get_element_by_id("watch").text_content()
+    query = read_query(shlex.split(line)[3])
+    assert query.filters.providers == (*names[:2], "The Old Survey")
+    assert query.filters.kinds == (Kind.WMS, Kind.WFS) and [term.text for term in query.excluded] == ["peat"]
 
 
 def test_the_first_page_maps_the_services_and_each_square_of_it_finds_them(client: TestClient) -> None:

@@ -12,6 +12,7 @@ from starlette.responses import RedirectResponse, Response
 
 from geocrawl.model.kinds import short_name
 from geocrawl.model.search import FACETS, LayerResults, Results
+from geocrawl.query.language import quoted
 from geocrawl.query.places import country_name
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.downloads import FILES
@@ -194,7 +195,8 @@ async def _layers(request: Request, shown: _Page) -> Mapping[str, Any]:
 def _as_query(criteria: SearchRequest) -> str:
     """Return a search in the query language, so that it can be watched; times that `datetime` names are left out."""
     parts = [criteria.q]
-    for name in ("type", *FACETS, "bbox", "within", "alive", "new"):
+    parts += (f"provider:{quoted(name)}" for name in criteria.all.get("provider", ()) if name)  # names have commas
+    for name in ("type", *(each for each in FACETS if each != "provider"), "bbox", "within", "alive", "new"):
         if text := ",".join(value for value in criteria.all.get(name, ()) if value):
             key = "kind" if name == "type" else name
             parts.append(f'{key}:"{text}"' if " " in text else f"{key}:{text}")
