@@ -62,14 +62,14 @@ def is_slow(answer: Page | Failure) -> bool:
 
 def examine(page: Page, read: Read) -> Classification:
     """Classify an answer. Never raises, whatever the body."""
-    if (absent := finding_without_body(page)) is not None:
+    if (absent := without_body(page)) is not None:
         return absent
     reading = read_whole(page)
-    finding = read(page, reading.root, reading) if reading.root is not None else None
-    return finding or rejection(page, reading)
+    classification = read(page, reading.root, reading) if reading.root is not None else None
+    return classification or rejection(page, reading)
 
 
-def finding_without_body(page: Page) -> Classification | None:
+def without_body(page: Page) -> Classification | None:
     """Classify an answer without a body; return None for an answer with a body."""
     if page.location is not None:
         return Classification("moved", page.location.address)

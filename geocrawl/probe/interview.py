@@ -57,7 +57,7 @@ class ClassifiedAnswer:
     """An answer with its classification."""
 
     page: Page | Failure
-    finding: Classification
+    classification: Classification
 
     @property
     def base(self) -> Url:
@@ -67,7 +67,7 @@ class ClassifiedAnswer:
     @property
     def is_refusal(self) -> bool:
         """Return whether a filter before the server gave it, which answers other words alike."""
-        return self.finding.service is None and isinstance(self.page, Page) and bool(filter_sign(self.page))
+        return self.classification.service is None and isinstance(self.page, Page) and bool(filter_sign(self.page))
 
 
 Helps = Callable[[Sequence[ClassifiedAnswer], Candidate], bool]
@@ -100,7 +100,7 @@ def by_version(endpoint: Url, service: str, versions: Sequence[str | None]) -> t
 
 def _differ(answers: Sequence[ClassifiedAnswer], candidate: Candidate) -> bool:
     """Return whether another version may be answered better, because the versions so far were answered differently."""
-    findings = [(answer.finding.reason, answer.finding.detail) for answer in answers[-2:]]
+    findings = [(answer.classification.reason, answer.classification.detail) for answer in answers[-2:]]
     if len(findings) > 1 and findings[0] == findings[1]:
         return False
     if is_slow(answers[-1].page) and findings[-1][0] not in _SAY_WHY:
@@ -128,7 +128,7 @@ def as_linked(candidate: Candidate) -> tuple[Question, ...]:
 
 
 def _misses_a_parameter(answers: Sequence[ClassifiedAnswer], _: Candidate) -> bool:
-    return any(_MISSED.search(answer.finding.detail) for answer in answers)
+    return any(_MISSED.search(answer.classification.detail) for answer in answers)
 
 
 def named_for(service: Service, parameters: Mapping[str, str]) -> Mapping[str, str]:
@@ -152,7 +152,7 @@ def ask(
         last = answers[-1] if answers else None
         if last and last.is_refusal:
             break
-        if last and not (last.finding.reason in question.after and question.helps(answers, candidate)):
+        if last and not (last.classification.reason in question.after and question.helps(answers, candidate)):
             continue
         url = question.url(answers[-1]) if callable(question.url) else question.url
         page = yield Ask(url)
@@ -165,51 +165,53 @@ def run(candidate: Candidate, questions: Sequence[Question], examine: Examine) -
     return verdict_on((yield from ask(candidate, questions, examine)), candidate)
 
 
-def _noted(question: Question, finding: Classification) -> Classification:
-    if finding.service is None or not question.deviation:
-        return finding
-    service = replace(finding.service, lower_case_names=question.deviation == _LOWER_CASE)
-    return replace(finding, service=service, deviations=(*finding.deviations, Deviation(question.deviation)))
+def _noted(question: Question, classification: Classification) -> Classification:
+    if classification.service is None or not question.deviation:
+        return classification
+    service = replace(classification.service, lower_case_names=question.deviation == _LOWER_CASE)
+    return replace(
+        classification, service=service, deviations=(*classification.deviations, Deviation(question.deviation))
+    )
 
 
 def _examined(page: Page | Failure, examine: Examine) -> Classification:
     """Classify an answer; a failure by its code. An XML document that takes text from elsewhere proves nothing."""
     if isinstance(page, Failure):
         return Classification(str(page.code), page.detail)
-    finding = examine(page)
-    if finding.service is not None and not finding.value and (place := external_entity(page.body)):
-        return Classification("external-entity", place, deviations=finding.deviations)
-    return finding
+    classification = examine(page)
+    if classification.service is not None and not classification.value and (place := external_entity(page.body)):
+        return Classification("external-entity", place, deviations=classification.deviations)
+    return classification
 
 
 def verdict_on(answers: Sequence[ClassifiedAnswer], candidate: Candidate) -> Verdict:
     """Return the verdict on the most informative answer, the first of equals."""
-    best = min(answers, key=lambda answer: _telling(answer.finding.reason))
-    page, finding = best.page, best.finding
-    valid = finding.service is not None
+    best = min(answers, key=lambda answer: _telling(answer.classification.reason))
+    page, classification = best.page, best.classification
+    valid = classification.service is not None
     return Verdict(
         status=Status.VALID if valid else Status.INVALID,
-        reason=finding.reason,
-        service=with_fingerprint(finding.service) if finding.service is not None else None,
-        deviations=finding.deviations,
+        reason=classification.reason,
+        service=with_fingerprint(classification.service) if classification.service is not None else None,
+        deviations=classification.deviations,
         http_status=page.status,
         content_type=page.content_type if isinstance(page, Page) else "",
         first_bytes=_first_bytes(page.body) if isinstance(page, Page) else "",
-        detail=finding.detail,
+        detail=classification.detail,
         filter=filter_sign(page) if isinstance(page, Page) and not valid else "",
         elapsed_ms=page.elapsed_ms,
         requests=len(answers),
         moved_to=page.location if isinstance(page, Page) else None,
-        leads=_leads(finding, candidate),
+        leads=_leads(classification, candidate),
     )
 
 
-def _leads(finding: Classification, candidate: Candidate) -> tuple[Candidate, ...]:
+def _leads(classification: Classification, candidate: Candidate) -> tuple[Candidate, ...]:
     """Return a candidate at the same address, of the kind of the document found there."""
-    if finding.other_kind is None or finding.other_kind is candidate.endpoint.kind:
+    if classification.other_kind is None or classification.other_kind is candidate.endpoint.kind:
         return ()
     url = candidate.endpoint.url
-    return (lead(finding.other_kind, url, url),)
+    return (lead(classification.other_kind, url, url),)
 
 
 def _telling(reason: str) -> int:

@@ -28,7 +28,7 @@ from geocrawl.formats.json import (
 from geocrawl.formats.text import unescape_html
 from geocrawl.model import Deviation, Failure, Item, Layer, Page, Url
 from geocrawl.model.times import Times, read_interval
-from geocrawl.probe.answer import Classification, answer_deviations, by_status, finding_without_body, rejection
+from geocrawl.probe.answer import Classification, answer_deviations, by_status, rejection, without_body
 from geocrawl.probe.extents import NO_BOX, Box, crs_code, in_system
 from geocrawl.probe.interview import ClassifiedAnswer, Question
 from geocrawl.probe.ows.addresses import is_inner
@@ -55,16 +55,16 @@ def examine_json(page: Page, read: ReadJson) -> Classification:
     reading = read_json(page.body, page.headers.get("content-type", ""))
     if reading.value is None:
         return by_status(page) or Classification(reading.fault, reading.detail, deviations=reading.deviations)
-    finding = read(page, reading.value)
-    if finding is None:
+    classification = read(page, reading.value)
+    if classification is None:
         return _other_object(page, reading.value)
-    deviations = (*answer_deviations(page, is_json=True), *reading.deviations, *finding.deviations)
-    return replace(finding, deviations=deviations, value=reading.value)
+    deviations = (*answer_deviations(page, is_json=True), *reading.deviations, *classification.deviations)
+    return replace(classification, deviations=deviations, value=reading.value)
 
 
 def _without_json(page: Page) -> Classification | None:
     """Classify an answer with no body or with markup; return None for any other answer."""
-    if (absent := finding_without_body(page)) is not None:
+    if (absent := without_body(page)) is not None:
         return absent
     body = page.body[:_FRONT_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n")
     if body.startswith(b"<") and not _WARNING_BEFORE.match(body):

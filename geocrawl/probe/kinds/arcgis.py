@@ -398,7 +398,7 @@ def interview(candidate: Candidate) -> Interview:
     verdict = verdict_on(answers, candidate)
     if verdict.status is not Status.VALID:
         return verdict
-    return replace(verdict, leads=leads_of(answers[-1].finding.value, answers[-1].base))
+    return replace(verdict, leads=leads_of(answers[-1].classification.value, answers[-1].base))
 
 
 # --------------------------------------------------------------------------- content

@@ -391,7 +391,7 @@ def interview(candidate: Candidate) -> Interview:
     if verdict.status is not Status.VALID:
         return verdict
     landing = answers[-1]
-    api = ApiDescription(landing.base).with_document(landing.finding.value)
+    api = ApiDescription(landing.base).with_document(landing.classification.value)
     missing: list[Deviation] = []
     parts = _parts(landing, MAX_REQUESTS - len(answers))
     for name, url in parts:
@@ -413,10 +413,10 @@ def interview(candidate: Candidate) -> Interview:
 def _parts(landing: ClassifiedAnswer, most: int) -> list[tuple[str, Url]]:
     """Return the parts that are still to be requested, the more informative first: collections, then conformance."""
     wanted = []
-    if "collections" not in landing.finding.value and not is_collection(landing.finding.value):
-        wanted.append(("collections", linked(landing.finding.value, landing.base, _COLLECTIONS)))
-    if "conformsTo" not in landing.finding.value:
-        wanted.append(("conformance", linked(landing.finding.value, landing.base, _CONFORMANCE)))
+    if "collections" not in landing.classification.value and not is_collection(landing.classification.value):
+        wanted.append(("collections", linked(landing.classification.value, landing.base, _COLLECTIONS)))
+    if "conformsTo" not in landing.classification.value:
+        wanted.append(("conformance", linked(landing.classification.value, landing.base, _CONFORMANCE)))
     return [(name, url) for name, url in wanted if url is not None][:most]
 
 
@@ -429,7 +429,7 @@ def _why(page: Page | Failure) -> str:
 
 def _root(landing: ClassifiedAnswer, candidate: Candidate) -> tuple[Candidate, ...]:
     """Return the API that a part (a collection) names as its root, as a candidate."""
-    root = linked(landing.finding.value, landing.base, ("root",))
+    root = linked(landing.classification.value, landing.base, ("root",))
     if root is None or service_endpoint(Kind.OGCAPI, root).key == candidate.endpoint.key:
         return ()
     return (lead(Kind.OGCAPI, root, landing.base),)

@@ -207,7 +207,7 @@ def interview(candidate: Candidate) -> Interview:
     verdict = verdict_on(answers, candidate)
     if verdict.status is not Status.VALID or verdict.service is None:
         return verdict
-    value, base = answers[-1].finding.value, answers[-1].base
+    value, base = answers[-1].classification.value, answers[-1].base
     if (root := _root(value, base, candidate)) is not None:
         return replace(
             verdict,

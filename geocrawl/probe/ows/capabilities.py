@@ -19,7 +19,7 @@ from geocrawl.formats.xml import Cut, attribute, child, local_name, namespace_of
 from geocrawl.model import Candidate, Deviation, Kind, Layer, Page, Service, Url
 from geocrawl.model.kinds import service_parameter
 from geocrawl.ports import Interview
-from geocrawl.probe.answer import Classification, answer_deviations, finding_without_body, rejection
+from geocrawl.probe.answer import Classification, answer_deviations, rejection, without_body
 from geocrawl.probe.interview import Question, as_linked, by_version, is_file, lower_case_question, run
 from geocrawl.probe.ows.addresses import address_deviations
 from geocrawl.probe.ows.owslib_reader import Operations, read_operations, read_service
@@ -147,7 +147,7 @@ def version_of(root: etree._Element) -> str:
 
 def examine(page: Page, form: CapabilitiesForm, *, above: int = STREAM_BYTES) -> Classification:
     """Classify an answer; a body of more than `above` bytes is streamed. Never raises, whatever the body."""
-    if (found := finding_without_body(page)) is not None:
+    if (found := without_body(page)) is not None:
         return found
     read = read_items(page.body, page.headers.get("content-type", ""), form.item_spec(), cut=page.cut, above=above)
     root = read.reading.root

@@ -18,8 +18,8 @@ from geocrawl.probe.extents import is_geographic, is_latitude_first, read_box
 if TYPE_CHECKING:
     from shapely.geometry import Polygon
 
-
 _MOST_POSITIONS = 10_000
+"""Most positions in time of one item that are read."""
 
 
 def first_line(element: etree._Element | None, name: str) -> str:

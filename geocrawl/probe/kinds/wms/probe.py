@@ -224,7 +224,7 @@ class WmsProbe(OwsProbe):
 
 
 def _hints_at_oldest(answers: Sequence[ClassifiedAnswer], candidate: Candidate) -> bool:
-    texts = (candidate.evidence.link, *(answer.finding.detail for answer in answers))
+    texts = (candidate.evidence.link, *(answer.classification.detail for answer in answers))
     return any(_OLD.search(text) or _UNKNOWN_REQUEST.search(text) for text in texts)
 
 
