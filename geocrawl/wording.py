@@ -140,8 +140,8 @@ def spell_downtime(downtime: Downtime) -> str:
         end = f"until {moment(downtime.ends_at)} UTC" if downtime.ends_at is not None else "until it is well again"
         return f"acknowledged {moment(downtime.starts_at)} UTC, {end}"
     until = f" to {moment(downtime.ends_at)}" if downtime.ends_at is not None else ""
-    span = f"{moment(downtime.starts_at)}{until} UTC"
-    return f"{downtime.weekly} {downtime.zone}, from {span}" if downtime.weekly else span
+    times = f"{moment(downtime.starts_at)}{until} UTC"
+    return f"{downtime.weekly} {downtime.zone}, from {times}" if downtime.weekly else times
 
 
 def read_hours(text: str) -> tuple[int, int]:

@@ -59,10 +59,8 @@ def downtime(
     now = time.time()
     starts_at, ends_at = _times(begin, end, weekly, zone)
     with opt.writing(overrides) as store:
-        is_host = "." in subject and "://" not in subject and "/" not in subject and " " not in subject
-        of = subject.lower() if is_host else _service(Catalogue(store.connection), subject)
         planned = Downtimes(store.database).plan(
-            of,
+            _service_or_host(Catalogue(store.connection), subject),
             starts_at=now if starts_at is None else starts_at,
             ends_at=ends_at,
             weekly=weekly.lower(),
@@ -105,6 +103,12 @@ def _times(begin: str, end: str, weekly: str, zone: str) -> tuple[float | None, 
         return starts_at, read_moment(end, zone) if end else None
     except ValueError as error:
         raise UsageError(f"{option} {given!r}: expected {error}") from None
+
+
+def _service_or_host(catalogue: Catalogue, text: str) -> int | str:
+    """Return the number of the service, or the name of the host, that a text names. Raises UsageError for any other."""
+    is_host = "." in text and "://" not in text and "/" not in text and " " not in text
+    return text.lower() if is_host else _service(catalogue, text)
 
 
 def _service(catalogue: Catalogue, text: str) -> int:

@@ -101,8 +101,7 @@ def search(
         geocrawl search --layers roads kenya
     """
     chosen = opt.chosen_format(format_, json, FORMATS)
-    chosen_columns = {"licence": licence}
-    columns = tuple((name, value) for name, value in chosen_columns.items() if value)
+    columns = (("licence", licence),) if licence else ()
     times = read_times(time, "--time") if time else None
     filters = replace(filters_of(kind, bbox, crs, alive, level), columns=columns, time=times)
     system = filters.systems[0] if filters.systems else ""

@@ -36,7 +36,7 @@ class ProbeSum:
     """Number of verdicts."""
     valid: int = 0
     known_s: float = 0.0
-    """Seconds between the first and the last verdict of which a verdict tells: 30 days after each at most."""
+    """Seconds between the first and the last verdict in which the state is known: at most 30 days after each."""
     up_s: float = 0.0
     """Seconds of `known_s` in which the last verdict was valid."""
     refused: int = 0

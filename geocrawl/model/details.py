@@ -128,8 +128,8 @@ class EndpointHistory:
     probes: int
     """Number of verdicts of the last 365 days."""
     sums: tuple[ProbeSum, ...]
-    """These verdicts and failures in downtimes, oldest first: single ones of the last days, sums of an hour and of a
-    day before."""
+    """Sums of these verdicts and of failures in downtimes, oldest first: single ones of the last days, before these of
+    an hour or a day."""
     availability: Mapping[int, float | None]
     """Days → share of that time, 0…1, in which the last answer was a valid one; None: nothing is known of it."""
     response_ms: Mapping[int, float]
@@ -143,7 +143,7 @@ class EndpointHistory:
     changes: tuple[Mapping[str, object], ...]
     """at, what, name, before, after; newest first."""
     downtimes: tuple[Downtime, ...] = ()
-    """Those that last, or are to come."""
+    """Downtimes that last now or are to come."""
 
 
 @dataclass(frozen=True, slots=True)

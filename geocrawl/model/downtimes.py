@@ -21,13 +21,13 @@ class Downtime:
 
     id: int
     service_id: int | None
-    """None: all services of `host`."""
+    """Number of the service; None for all services of `host`."""
     host: str
     starts_at: float
     ends_at: float | None
-    """None: for ever; of an acknowledgement, until the service is well again."""
+    """Seconds since 1970; None for no end, and for an acknowledgement until the service is well again."""
     weekly: str
-    """Days and hours such as 'sat,sun 22:00-04:00', of times between `starts_at` and `ends_at`; '': all of it."""
+    """Days and hours, such as 'sat,sun 22:00-04:00', between `starts_at` and `ends_at`; '' for the whole time."""
     zone: str
     """Time zone of the hours, a name of the IANA database."""
     is_acknowledged: bool

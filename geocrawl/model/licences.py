@@ -14,7 +14,7 @@ from functools import lru_cache
 
 NO_CONDITIONS, NO_FEES = "no-conditions", "no-fees"
 OPEN = "open"
-"""What a person types to find all licences that are open by the Open Definition 2.1."""
+"""Word for all licences that are open by the Open Definition 2.1, in a search."""
 _CLOSED = ("DL-DE-BY-NC-1.0", "CC-BY-NC", "CC-BY-ND", NO_CONDITIONS, NO_FEES)
 """Beginnings of the codes that are not open."""
 
@@ -118,7 +118,7 @@ _CC = re.compile(
 )
 """A licence of Creative Commons in a folded text: by its letters, its address, or its name in some languages."""
 _OTHERS = re.compile(r"\b(?:not|nicht|no es|non e|n est pas|compatible|kompatib\w+|similar|equivalent)\b[^.;]{0,30}\Z")
-"""What stands before a licence that is named, and not granted."""
+"""Matches what stands before the name of a licence that a text does not grant."""
 _SAYS_LICENCE = re.compile(r"licen[csz]|lizenz|licencia|licenza|creative ?commons")
 
 _NONE = """
@@ -190,7 +190,7 @@ def licence_of(access_constraints: str, fees: str) -> str:
 
 
 def restricts(text: str) -> bool:
-    """Return whether a text on fees or constraints says anything but that there are none."""
+    """Return whether a text on fees or constraints states any."""
     said = _plainly(text)
     return said not in _SAY_NONE and said not in _EMPTY
 

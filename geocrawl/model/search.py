@@ -90,8 +90,8 @@ class _Results(Generic[Hit]):
     is_suggested: bool
     """Whether the hits are those of `suggestion` and not of the query itself."""
     facets: Mapping[str, tuple[FacetValue, ...]]
-    """Names of facets (`FACETS`) → their values, the commonest first, counted
-    in found services or in found layers by what their services have; empty unless facets were asked for."""
+    """Names of facets (`FACETS`) → their values, the commonest first; layers are counted by what their services have.
+    Empty unless facets were asked for."""
     ms: float
     """Milliseconds that the search took."""
 

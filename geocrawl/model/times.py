@@ -19,14 +19,14 @@ _TIME = re.compile(
 )
 """Year, month, day, hour, minute, second and zone (ISO 8601)."""
 _NOW = ("", "..", "current", "now", "present", "latest", "null", "none")
-"""What stands for an end that is open."""
+"""Texts for an open end."""
 _STEP = re.compile(r"P(?=\w)(?:\d+(?:\.\d+)?[YMWD])*(?:T(?:\d+(?:\.\d+)?[HMS])+)?")
 FIRST_S, LAST_S = -62_135_596_800, 253_402_300_799
 """First second of the year 1 and last one of 9999: a calendar has no others."""
 
 
 class Times(NamedTuple):
-    """The time that data is of: both ends, of which one may be open."""
+    """The time that data is of. One of its ends may be open."""
 
     start: float | None
     """First second; None: open."""
@@ -37,7 +37,7 @@ class Times(NamedTuple):
 
 
 def read_time(text: str) -> tuple[float, float] | None:
-    """Return the first and the last second of a time; None for a text that is none."""
+    """Return the first and the last second of a time; None for any other text."""
     found = _TIME.fullmatch(text.strip())
     if found is None:
         return None
@@ -58,7 +58,7 @@ def read_time(text: str) -> tuple[float, float] | None:
 
 
 def read_interval(first: str, last: str, step: str = "") -> Times | None:
-    """Return the times between two ends, of which one may be open; None where no end is a time."""
+    """Return the times between two ends, one of them perhaps open; None when an end cannot be read or both are open."""
     ends = [None if text.strip().lower() in _NOW else read_time(text) for text in (first, last)]
     unread = [end is None and text.strip().lower() not in _NOW for end, text in zip(ends, (first, last), strict=True)]
     start, end = ends

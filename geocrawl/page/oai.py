@@ -40,8 +40,8 @@ EXCEPTION = "exception"
 
 
 def refuses_records(root: etree._Element, url: Url) -> bool:
-    """Return whether an answer to ListRecords is an error (3.6), such as that of a token that has expired; that nothing
-    has changed is none."""
+    """Return whether an answer to ListRecords is an error (3.6), such as that of a token that has expired, and not
+    that nothing has changed."""
     error = child(root, "error") if local_name(root).lower() == "oai-pmh" else None
     asks = {value.lower() for name, value in query_parameters(url) if name.lower() == "verb"}
     return error is not None and error.get("code") != "noRecordsMatch" and "listrecords" in asks

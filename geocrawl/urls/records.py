@@ -177,7 +177,7 @@ _FORM = ("outputschema", "typenames", "namespace", "elementsetname", "resulttype
 
 
 _AS_JSON = frozenset({"f=json", "f=geojson"})
-"""Parameters with which an OGC API gives the same list that it gives to who names no form."""
+"""Parameters with which an OGC API gives the same list as without."""
 
 
 def list_url(url: Url) -> Url:

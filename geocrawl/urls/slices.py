@@ -51,7 +51,7 @@ _NEVER = "2200-01-01"
 """A day since which no record was changed: a server that finds some ignores the filter."""
 _DAY_S = 86_400
 _SCROLL_START = "0000-0000"
-"""What precedes every identifier of Socrata, of four and four letters and digits."""
+"""Text before every identifier of Socrata, which is two groups of four letters and digits."""
 
 
 def ways_of(family: str, first: Url) -> range:
@@ -71,12 +71,12 @@ def ways_by_identifier(ways: range) -> range:
 
 
 def end_of_spans(family: str, now: float) -> int:
-    """Return where the last span of a list ends, in seconds since 1970: dates of change are none of the future."""
+    """Return where the last span of a list ends, in seconds since 1970: no date of change lies in the future."""
     return LAST_DAY if family == "ogcapi-records" else (int(now) // _DAY_S + 2) * _DAY_S
 
 
 def scrolls(family: str) -> bool:
-    """Return whether a family gives a whole list, however long, to who names the last record instead of a position."""
+    """Return whether a family gives a list of any length to requests that name the last record, not a position."""
     return family == "socrata"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import bindparam, or_, select, update
@@ -40,10 +41,11 @@ def read_downtimes(connection: Connection, endpoint_id: int | None = None) -> li
         rows = connection.execute(DOWNTIMES)
     else:
         rows = connection.execute(_OF_ENDPOINT, {"endpoint": endpoint_id})
-    return [_downtime(row) for row in rows.dicts()]
+    return [downtime_of(row) for row in rows.dicts()]
 
 
-def _downtime(row: dict[str, Any]) -> Downtime:
+def downtime_of(row: Mapping[str, Any]) -> Downtime:
+    """Return a row of the table."""
     return Downtime(**{**row, "is_acknowledged": bool(row["is_acknowledged"])})
 
 
@@ -54,7 +56,7 @@ def excuse(connection: Connection, endpoint_id: int, at: float) -> tuple[str, fl
     every_s = DAY_S
     for row in rows:
         every_s = row.pop("every_s") or DAY_S
-        each = _downtime(row)
+        each = downtime_of(row)
         if (end := each.end_at(at)) is not None:
             ends.append((end, each.reason))
     if not ends:

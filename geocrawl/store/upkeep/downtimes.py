@@ -1,4 +1,4 @@
-"""Add, list and remove planned downtimes, and acknowledge the failures of a service."""
+"""Plan and remove downtimes, and acknowledge the failures of a service."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from sqlalchemy import bindparam, case, delete, func, insert, select
 
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model.downtimes import Downtime
-from geocrawl.store.catalogue.downtimes import read_downtimes
+from geocrawl.store.catalogue.downtimes import downtime_of
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.schema.tables import DOWNTIME, ENDPOINT, NOTICE
 
@@ -27,10 +27,6 @@ class Downtimes:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._connection = database.connection
-
-    def all(self) -> list[Downtime]:
-        """Return every downtime, the oldest first."""
-        return read_downtimes(self._connection)
 
     def plan(
         self,
@@ -59,8 +55,8 @@ class Downtimes:
         return self._add({**of, **times, "is_acknowledged": 0, "note": note, "created_at": at})
 
     def acknowledge(self, service: int, at: float, note: str = "") -> Downtime:
-        """Acknowledge the failures of a service until it is well again; return that. What waits to be told of its
-        death is dropped.
+        """Acknowledge the failures of a service until it is well again, and return the acknowledgement. Notices of its
+        death that wait are dropped.
 
         Raises NothingFound for an unknown service, UsageError for one that is well."""
         endpoints, alive = self._counts(service)
@@ -87,4 +83,4 @@ class Downtimes:
     def _add(self, row: dict[str, object]) -> Downtime:
         with self._database.transaction:
             number = self._connection.execute(_ADD, row).fetchone()[0]
-        return next(each for each in self.all() if each.id == number)
+        return downtime_of({"id": number, **row})

@@ -9,6 +9,7 @@ import pytest
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.model.watches import What
+from geocrawl.store.catalogue.downtimes import read_downtimes
 from geocrawl.store.catalogue.read.history import history_of_service
 from geocrawl.store.upkeep.downtimes import Downtimes
 from geocrawl.store.upkeep.forget import forget
@@ -118,10 +119,10 @@ def test_a_death_that_a_person_knows_is_not_told_until_the_service_is_well_again
     hours(world, 1, ok=True)
     assert world.look() == [(What.RETURNED, 1)]
     hours(world, 1)
-    (before,) = Downtimes(world.database).all()
+    (before,) = read_downtimes(world.database.connection)
     assert (before.ends_at, before.end_at(world.clock.time)) == (None, float("inf")), "it is not well yet"
     hours(world, 1, ok=True)
-    (ended,) = Downtimes(world.database).all()
+    (ended,) = read_downtimes(world.database.connection)
     assert ended == replace(known, ends_at=ended.ends_at) and ended.ends_at == world.clock.time
     hours(world, 3)
     assert world.look() == [(What.DIED, 1)], "the next death counts"
@@ -154,4 +155,4 @@ def test_the_downtimes_of_a_forgotten_host_are_gone(world: Watched) -> None:
     plan(world, "a.example", 0.0, 1.0)
     kept = plan(world, "b.example", 0.0, 1.0)
     forget(world.database, "a.example", "by request", world.clock.time)
-    assert [each.id for each in Downtimes(world.database).all()] == [kept]
+    assert [each.id for each in read_downtimes(world.database.connection)] == [kept]

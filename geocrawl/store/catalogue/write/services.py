@@ -407,8 +407,8 @@ def _sides(extents: Iterable[Polygon | None]) -> Mapping[str, float | None]:
     """Return the sides of the box around all extents that are known, degrees; None for each when none is known."""
     from shapely import GeometryCollection  # a crawl that finds no service does without
 
-    union = GeometryCollection([extent for extent in extents if extent is not None])
-    return dict(zip(SIDES, (None,) * 4 if union.is_empty else union.bounds, strict=True))
+    known = GeometryCollection([extent for extent in extents if extent is not None])
+    return dict(zip(SIDES, (None,) * 4 if known.is_empty else known.bounds, strict=True))
 
 
 @lru_cache(maxsize=16)  # layers that follow each other mostly have the same lists, or none

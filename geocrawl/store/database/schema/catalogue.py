@@ -349,7 +349,7 @@ class ProbeSum(SQLModel, table=True):
     valid: int
     """Number of valid ones."""
     known_s: float
-    """Seconds between the first and the last verdict of which a verdict tells: 30 days after each at most."""
+    """Seconds between the first and the last verdict in which the state is known: at most 30 days after each."""
     up_s: float
     """Seconds of `known_s` in which the last verdict was valid."""
     refused: int
