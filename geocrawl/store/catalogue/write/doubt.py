@@ -115,7 +115,7 @@ def hold_s(connection: Connection, endpoint_id: int, result: Mapping[str, object
         return None
     columns = {name: result.get(name) or "" for name in ("status", "reason", "detail", "first_bytes")}
     failure = _Answer(endpoint_id, at, http_status=result["http_status"], host=host, site=site, **columns)  # type: ignore[arg-type]
-    is_held = _is_doubtful(failure, _latest(connection))
+    is_held = _is_doubtful(failure, _latest(connection, since=at - _WINDOW_S))
     lately = _latest(connection, since=at - _CONTROL_S)
     if is_held or not any(_is_well(answer, site) for answer in lately):
         _call_controls(connection, site, at)
@@ -124,18 +124,16 @@ def hold_s(connection: Connection, endpoint_id: int, result: Mapping[str, object
 
 def _is_doubtful(failure: _Answer, latest: Iterator[_Answer]) -> bool:
     """Return whether nobody of another site was valid since the endpoint's last failure was held, or since the same
-    failure was seen at another site within a day. `latest`: the last probes, the newest first."""
-    since, is_alike = failure.at - _WINDOW_S, False
+    failure was seen at another site. `latest`: the last probes, the newest first."""
+    is_alike = False
     for answer in latest:
         if answer.endpoint_id == failure.endpoint_id:
             return answer.is_held or is_alike
         if _is_well(answer, failure.site):
             break
         is_failure = answer.status == "invalid" or answer.is_held
-        is_elsewhere = answer.site != failure.site and answer.at >= since
-        is_alike |= is_failure and is_elsewhere and answer.signature == failure.signature
-    own = (answer for answer in latest if answer.endpoint_id == failure.endpoint_id)
-    before = (answer.is_held and answer.at >= since for answer in own)
+        is_alike |= is_failure and answer.site != failure.site and answer.signature == failure.signature
+    before = (answer.is_held for answer in latest if answer.endpoint_id == failure.endpoint_id)
     return is_alike and not next(before, False)
 
 

@@ -109,21 +109,6 @@ def test_services_behind_a_network_that_answers_for_all_are_never_told_dead(
     assert any(web.told) and not web.told[-1], "it is told, and that it is over"
 
 
-@pytest.mark.parametrize("count", (2, 5))
-def test_what_is_held_stays_held_while_nobody_asks_for_days(tmp_path: Path, count: int) -> None:
-    web = Web(tmp_path / "c.db", hosts(count))
-
-    def behaviour(host: str, day: float) -> Verdict | None:
-        return verdict("refused", http_status=None) if 1 <= day < 10 else None  # such as a proxy that opens no tunnel
-
-    web.live(1.5, behaviour)
-    for _ in range(3):
-        web.world.clock.time += 2 * DAY_S
-        web.live(0.5, behaviour)
-    web.live(2, behaviour)
-    assert web.ever_down == set() and set(web.health.values()) == {"alive"}
-
-
 def test_what_is_held_survives_a_restart_and_is_no_failure(engine_url: str) -> None:
     web = Web(engine_url, hosts(3))
     web.live(2, lambda host, day: page("<title>Blocked by the provider</title>"))
