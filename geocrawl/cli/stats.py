@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from importlib.resources import files
@@ -17,7 +18,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.export.files import opened
-from geocrawl.export.report import write_report_csv, write_report_html
+from geocrawl.export.report import write_months_csv, write_months_json, write_report_csv, write_report_html
 from geocrawl.export.report_card import card_json, card_lines, write_cards_html
 from geocrawl.files import is_standard_output, write_whole
 from geocrawl.model.kinds import short_name
@@ -137,13 +138,19 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="File to write \\[standard output].")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="With --by provider: print JSON.")] = False,
+    inspire: Annotated[
+        bool,
+        typer.Option("--inspire", help="Write availability and response times as INSPIRE demands them, CSV or --json."),
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="With --by provider or --inspire: print JSON.")] = False,
 ) -> None:
     """Write what happened to services in a month; or what each provider has, what is broken and how to mend it.
 
     Examples:
 
         geocrawl report --month 2026-10 --out 2026-10.html
+
+        geocrawl report --month 2026-10 --inspire --out inspire.csv
 
         geocrawl report --by provider --provider Survey
 
@@ -155,15 +162,19 @@ def report(
     if by:
         _report_by(by, provider, out, overrides, json=json)
         return
-    if json or provider:
+    if provider or (json and not inspire):
         raise UsageError("--json and --provider belong to --by provider")
     if not month:
         raise UsageError("name a month, such as --month 2026-10, or --by provider")
     start, end = bounds_of(month)
-    with opt.reading(overrides) as catalogue, catalogue.snapshot():
-        rows = catalogue.month(start, end)
-        with opened(out) as stream:
-            count = write_report_csv(rows, stream) if format_ == "csv" else write_report_html(rows, stream, month=month)
+    with opt.reading(overrides) as catalogue, catalogue.snapshot(), opened(out) as stream:
+        if inspire:
+            months = catalogue.service_months([(start, min(end, time.time()))])
+            count = write_months_json(months, stream) if json else write_months_csv(months, stream)
+        elif format_ == "csv":
+            count = write_report_csv(catalogue.month(start, end), stream)
+        else:
+            count = write_report_html(catalogue.month(start, end), stream, month=month)
     if not is_standard_output(out):
         typer.echo(f"{counted(count, 'service')} written to {out}")
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import heapq
+import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from html import escape
-from typing import TextIO
+from typing import Any, TextIO
 
 from geocrawl.export.tables import write_csv
 from geocrawl.model.catalogue import ReportedService
+from geocrawl.model.inspire import ServiceMonth
 from geocrawl.model.kinds import short_name
 from geocrawl.sanitize import masked, plain
 
@@ -51,6 +53,27 @@ def _values(row: ReportedService) -> tuple[object, ...]:
         *(row.id, row.kind, *texts, row.health, int(row.is_new), row.probes, row.valid, share),
         *(row.went_down, row.came_back, row.layers_added, row.layers_removed),
     )
+
+
+def month_values(row: ServiceMonth) -> dict[str, Any]:
+    """Return the values of a service's month by their names: texts without secrets, shares to four digits."""
+    values = asdict(row)
+    values |= {name: masked(plain(values[name])) for name in ("title", "provider", "url")}
+    return {name: round(value, 4) if isinstance(value, float) else value for name, value in values.items()}
+
+
+def write_months_csv(rows: Iterable[ServiceMonth], stream: TextIO) -> int:
+    """Write a header and a line for each service; return the number of services. Yes is 1, no 0, unknown empty."""
+    names = [each.name for each in fields(ServiceMonth)]
+    lines = (month_values(row).values() for row in rows)
+    return write_csv(names, ([int(v) if isinstance(v, bool) else v for v in line] for line in lines), stream)
+
+
+def write_months_json(rows: Iterable[ServiceMonth], stream: TextIO) -> int:
+    """Write an array with an object for each service; return the number of services. Unknown is null."""
+    values = [month_values(row) for row in rows]
+    stream.write(json.dumps(values, ensure_ascii=False, indent=2) + "\n")
+    return len(values)
 
 
 @dataclass(slots=True)

@@ -129,6 +129,7 @@ def _routes() -> list[Route | Mount]:
         Route(f"{_ITEM}/health", _kept(items.health)),
         Route(f"{_ITEM}/history", _kept(items.history)),
         Route(f"{_ITEM}/changes", _kept(items.changes)),
+        Route(f"{_ITEM}/months", _kept(items.months)),
         Route(f"{_ITEM}/badge.svg", _kept(items.badge)),
         Route(f"{_ITEM}/thumbnail", _kept(items.thumbnail)),
         Route(f"{_ITEM}/preview", preview),

@@ -392,7 +392,8 @@ def test_the_web_page_and_its_interfaces_show_no_secret(geocrawl: Geocrawl) -> N
             f"{items}?externalIds={SERVICE}",
             "/providers",
         ]
-        parts = ("", "/layers", "/layer.qlr", "/health", "/history", "/changes", "/badge.svg", "/preview", "/nothing")
+        ends = "layers layer.qlr health history changes months badge.svg preview nothing"
+        parts = ("", *(f"/{end}" for end in ends.split()))
         paths += [f"{items}/{number}{part}" for number in range(1, 8) for part in parts]
         paths += ["/operations", "/statistics", "/feed.atom", "/feed.json", "/sitemap.xml", "/sitemap-1.xml"]
         paths += [f"{items}?f={format_}" for format_ in FILES]

@@ -239,6 +239,20 @@ def test_the_report_counts_what_happened(catalogue: Catalogue, tmp_path: Path) -
     assert "0 services were found" in catalogue.run("report", "--month", "2001-01").out
 
 
+def test_inspire_judges_a_month_where_enough_probes_tell(catalogue: Catalogue) -> None:
+    catalogue.probe("b.example/wms", ok=True, times=2)
+    catalogue.probe("a.example/wms", ok=False, times=120)
+    rows = csv.DictReader(io.StringIO(catalogue.run("report", "--month", month(), "--inspire").out))
+    found = {row["title"]: row for row in rows}
+    assert (found["Roads"]["probes"], found["Roads"]["is_available"]) == ("121", "0")
+    assert float(found["Roads"]["available_high"]) < 0.99
+    few = found["Rivers"]
+    assert few["available_low"] == few["is_available"] == few["is_fast"] == "" and few["within_s"] == "5"
+    told = json.loads(catalogue.run("report", "--month", month(), "--inspire", "--json").out)
+    assert {row["title"]: row["is_available"] for row in told} == {"Roads": False, "Rivers": None}
+    assert json.loads(catalogue.run("report", "--month", "2001-01", "--inspire", "--json").out) == []
+
+
 def test_a_provider_is_told_what_is_broken_and_how_to_mend_it(catalogue: Catalogue, tmp_path: Path) -> None:
     catalogue.probe("a.example/wms", ok=False, times=4)
     catalogue.probe("b.example/wms", ok=True)

@@ -218,6 +218,8 @@ def test_rest_tells_health_history_and_changes(client: TestClient) -> None:
     assert health["health"] == "alive" and health["availability30d"] is None and health["addresses"]
     assert client.get(f"{ITEMS}/1/history").json()["addresses"][0]["events"][0]["after"] == "alive"
     assert client.get(f"{ITEMS}/1/changes").json()["changes"][0]["what"] == "health"
+    [month] = client.get(f"{ITEMS}/1/months").json()["months"]
+    assert month["valid"] == month["probes"] > 0 and month["within_s"] == 5 and month["is_available"] is None
 
 
 def test_a_badge_shows_kind_and_health(client: TestClient) -> None:

@@ -42,7 +42,17 @@ TEXTS = (
     "\U0001f5fa\U00020000\u0301\u200d",
     *(f"{start}HYPERLINK(A1)" for start in FORMULAS),
 )
-OF_ITEM = ("", "/history", "/changes", "/badge.svg", "/layer.qlr?layer=1", "?f=iso19139", "?f=iso19115-3", "?f=jsonld")
+OF_ITEM = (
+    "",
+    "/history",
+    "/changes",
+    "/months",
+    "/badge.svg",
+    "/layer.qlr?layer=1",
+    "?f=iso19139",
+    "?f=iso19115-3",
+    "?f=jsonld",
+)
 FACES = (
     *(f"{ITEMS}?f=csv&limit=100", "/layers?f=csv&limit=100", f"{ITEMS}?limit=100", "/layers?limit=100"),
     *("/feed.json", "/feed.atom", "/sitemap-0.xml", "/opensearch.xml", "/providers?f=json", "/layers?f=qlr"),

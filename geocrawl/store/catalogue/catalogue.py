@@ -22,6 +22,7 @@ from geocrawl.model import SourceState, Url
 from geocrawl.model.catalogue import EndpointService, Layer, ProviderCard, ReportedService, Service
 from geocrawl.model.details import Address, EndpointHistory, NewsRow, ServiceDetail, Why
 from geocrawl.model.downtimes import Downtime
+from geocrawl.model.inspire import ServiceMonth
 from geocrawl.model.search import LayerResults, Results, Selection
 from geocrawl.model.statistics import Growth, KindCount, SignalYield, SoftwareGrowth, Statistics, Survival
 from geocrawl.store.catalogue.downtimes import read_downtimes
@@ -233,6 +234,12 @@ class Catalogue:
     def month(self, start: float, end: float) -> Iterator[ReportedService]:
         """Yield each service that was found, probed or changed between two times."""
         return statistics.month_report(self._connection, start, end)
+
+    def service_months(
+        self, months: Sequence[tuple[float, float]], number: int | None = None
+    ) -> Iterator[ServiceMonth]:
+        """Yield how available and how fast each service, or the one of a number, was in each month."""
+        return history.service_months(self._connection, months, number if number is None else self.number(number))
 
     # ----------------------------------------------------------------------- providers and harvests
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
@@ -20,23 +21,25 @@ from geocrawl.store.database.schema.tables import PROBE, PROBE_SUM
 _SUMS = (
     select(*(column for column in PROBE_SUM.c if column.name != "start"))
     .where(in_list(PROBE_SUM.c.endpoint_id, "endpoints"), or_(PROBE_SUM.c.probes > 0, PROBE_SUM.c.is_last_excused == 1))
-    .where(PROBE_SUM.c.last_at >= bindparam("since"))
+    .where(PROBE_SUM.c.last_at >= bindparam("since"), PROBE_SUM.c.first_at < bindparam("end"))
     .order_by(PROBE_SUM.c.endpoint_id, PROBE_SUM.c.start)
 )
 # An answer that nothing had changed (304) is faster than the document in whose place it stands.
 _MILLISECONDS = case((PROBE.c.reason != "not-modified", PROBE.c.elapsed_ms))
 _PROBES = (
     select(PROBE.c.endpoint_id, PROBE.c.at, PROBE.c.status, _MILLISECONDS)
-    .where(in_list(PROBE.c.endpoint_id, "endpoints"), PROBE.c.at >= bindparam("since"))
+    .where(in_list(PROBE.c.endpoint_id, "endpoints"), PROBE.c.at >= bindparam("since"), PROBE.c.at < bindparam("end"))
     .where(or_(PROBE.c.status != "unasked", PROBE.c.reason.in_(EXCUSED)))
     .order_by(PROBE.c.endpoint_id, PROBE.c.at, PROBE.c.id)
 )
 
 
-def read_sums(connection: Connection, endpoints: Collection[int], start: float) -> Mapping[int, list[ProbeSum]]:
-    """Return the verdicts and excused failures of each endpoint, the oldest first: those since `start` and
+def read_sums(
+    connection: Connection, endpoints: Collection[int], start: float, end: float = sys.float_info.max
+) -> Mapping[int, list[ProbeSum]]:
+    """Return the verdicts and excused failures of each endpoint, the oldest first: those from `start` to `end` and
     the ones before that hold into the time after it. Endpoints without any are missing."""
-    values = {"endpoints": sorted(endpoints), "since": start - UNSEEN_S}
+    values = {"endpoints": sorted(endpoints), "since": start - UNSEEN_S, "end": end}
     found = dict[int, list[ProbeSum]]()
     for endpoint, *row in connection.execute(_SUMS, values):
         found.setdefault(endpoint, []).append(sum_of(row))

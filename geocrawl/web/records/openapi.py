@@ -33,6 +33,7 @@ PATHS: Mapping[str, tuple[str, str]] = {
     f"{ITEMS}/{_NUMBER}/health": ("Health of a service and its addresses", "application/json"),
     f"{ITEMS}/{_NUMBER}/history": ("Changes of health of the addresses", "application/json"),
     f"{ITEMS}/{_NUMBER}/changes": ("Changes of the description", "application/json"),
+    f"{ITEMS}/{_NUMBER}/months": ("Availability and response times by month, after INSPIRE", "application/json"),
     f"{ITEMS}/{_NUMBER}/thumbnail": ("Small picture of its content", "image/png"),
     f"{ITEMS}/{_NUMBER}/layer.qlr": ("A layer for QGIS", "application/x-qgis-layer-definition"),
     f"{ITEMS}/{_NUMBER}/badge.svg": ("Badge of its health", "image/svg+xml"),
@@ -124,6 +125,7 @@ def _operation(path: str, summary: str, media_type: str) -> dict[str, Any]:
     failing = {
         "400": "A parameter cannot be read",
         "404": "Not found",
+        "414": "The address is too long",
         "429": "Too many requests",
         "503": "Not now",
     }

@@ -11,12 +11,14 @@ from sqlalchemy import Select, bindparam, case, func, literal, select, union_all
 from geocrawl.model.availability import LEAST_OBSERVED_S, availability, response_times
 from geocrawl.model.details import EndpointHistory, NewsRow
 from geocrawl.model.health import DAY_S
+from geocrawl.model.inspire import ServiceMonth, month_of
 from geocrawl.model.statistics import Survival
 from geocrawl.store.catalogue.downtimes import read_downtimes
 from geocrawl.store.database.connection import Connection, Rows
 from geocrawl.store.database.constructs import greatest, in_list, whole
 from geocrawl.store.database.probe_sums import read_sums
 from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, PROBE, SERVICE
+from geocrawl.store.database.views import V_SERVICES
 
 WINDOWS_DAYS = (7, 30, 365)
 _MOST_EVENTS = 100
@@ -80,6 +82,33 @@ def _history(connection: Connection, row: dict[str, object], now: float) -> Endp
             each for each in read_downtimes(connection, number) if each.ends_at is None or each.ends_at > now
         ),
     )
+
+
+# --------------------------------------------------------------------------- months
+
+_MOST_TOGETHER = 20
+"""Services whose probes are in memory at one time: those of a month of one are some thousands."""
+_service = V_SERVICES.c
+_OF_BEST = (
+    select(SERVICE.c.best_id, *(_service[name] for name in ("id", "kind", "title", "provider", "url")))
+    .select_from(SERVICE.join(V_SERVICES, _service.id == SERVICE.c.id))
+    .where(SERVICE.c.best_id.is_not(None), SERVICE.c.id > bindparam("after"), SERVICE.c.id <= bindparam("last"))
+    .order_by(SERVICE.c.id)
+    .limit(_MOST_TOGETHER)
+)
+
+
+def service_months(
+    connection: Connection, months: Sequence[tuple[float, float]], number: int | None = None
+) -> Iterator[ServiceMonth]:
+    """Yield the months, of which the oldest is first, in which the best address of each service, or of one, had a
+    verdict."""
+    after, last = (0, 2**31 - 1) if number is None else (number - 1, number)
+    while rows := connection.execute(_OF_BEST, {"after": after, "last": last}).fetchall():
+        sums = read_sums(connection, [row[0] for row in rows], months[0][0], months[-1][1])
+        for endpoint, after, *texts in rows:
+            of_months = (month_of((after, *texts), sums.get(endpoint, ()), *bounds) for bounds in months)
+            yield from (each for each in of_months if each.probes)
 
 
 # --------------------------------------------------------------------------- what changed lately

@@ -22,7 +22,13 @@ from geocrawl.store import (
 )
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.catalogue.index.index import offers_reference_system, search_engine
-from geocrawl.store.catalogue.read.history import changes_since, history_of_service, read_news, read_survival
+from geocrawl.store.catalogue.read.history import (
+    changes_since,
+    history_of_service,
+    read_news,
+    read_survival,
+    service_months,
+)
 from geocrawl.store.catalogue.read.provider_report import provider_cards, provider_counts
 from geocrawl.store.catalogue.read.show import addresses_at, addresses_of, read_why, service_at, service_detail
 from geocrawl.store.catalogue.read.statistics import (
@@ -77,6 +83,7 @@ QUESTIONS: dict[str, Callable[[Connection], Any]] = {
     "history": lambda q: history_of_service(q, 1, NOW + 99),
     "changes": lambda q: list(changes_since(q, 0.0, 9)),
     "report": lambda q: list(month_report(q, 0.0, NOW + 1)),
+    "months": lambda q: list(service_months(q, [(0.0, NOW), (NOW, NOW + 1)])),
     "survival": lambda q: read_survival(q),
     "status": lambda q: replace(read_status(q, NOW), size=None),  # type: ignore[arg-type]
     "why": lambda q: (read_why(q, url("a.example/")), read_why(q, url("s1.example/wms?service=WMS"))),
