@@ -8,24 +8,26 @@ nothing.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from geocrawl.model.availability import ProbeSum, availability, likely_availability
-from geocrawl.model.kinds import Kind
+from geocrawl.model.kinds import facts_of
 
 LEAST_AVAILABLE = 0.99
 LEAST_IN_TIME = 0.9
 """Share of the time that the regulation calls the normal situation, in which response times must hold."""
-_VIEW_S, _DISCOVERY_S, _DESCRIPTION_S = 5, 3, 10
-SECONDS: Mapping[str, int] = {
-    **{kind: _VIEW_S for kind in Kind if {"pictures", "tiles"} & kind.facts.offers},
-    **dict.fromkeys((Kind.WFS, Kind.WCS, Kind.SOS, Kind.SENSORTHINGS, Kind.OGCAPI), _DESCRIPTION_S),
-    Kind.CSW: _DISCOVERY_S,
-}
-"""Kind → seconds in which the first byte of its description must come: 10 of a download service, 3 of a discovery
-service as for every answer of it. A view service has 5 for a picture of 470 kB, and no bound for its description, which
-is held against the same."""
+_SECONDS = {"view": 5, "discovery": 3, "download": 10}
+"""Seconds within which the first byte of a description must come: of a download service 10, of a discovery service 3 as
+for every answer. A view service has 5 for a picture of 470 kB and no bound for its description, which is held against
+the same."""
+
+
+def seconds_for(kind: str) -> int | None:
+    """Return the seconds that a kind's description may take; None: the regulation has no such kind of service."""
+    facts = facts_of(kind)
+    is_view = not facts.serves and {"pictures", "tiles"} & facts.offers
+    return _SECONDS.get("view" if is_view else facts.serves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def month_of(
     address `sums` are the probes, also those before."""
     within = [each for each in sums if start <= each.first_at < end]
     probes, valid, timed = (sum(getattr(each, name) for each in within) for name in ("probes", "valid", "timed"))
-    seconds = SECONDS.get(service[1])
+    seconds = seconds_for(service[1])
     in_time = sum(
         count for each in within for bound, count in each.times.items() if seconds and bound <= seconds * 1000
     )

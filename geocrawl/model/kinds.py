@@ -31,6 +31,8 @@ class KindFacts:
     """Other words for it in queries of people, in any language."""
     offers: frozenset[Literal["pictures", "tiles", "features"]] = frozenset()
     """What its services send; such a word in a query asks for all kinds that send it."""
+    serves: Literal["", "discovery", "download"] = ""
+    """What kind of network service INSPIRE calls it; what sends pictures or tiles is a view service."""
     mentions: tuple[str, ...] = ()
     """Texts besides the names in prose by which a script or comment is worth reading for addresses: seldom ones."""
     address: str = ""
@@ -90,6 +92,7 @@ class Kind(StrEnum):
             r"|serviço de descarregamento|usługa pobierania|要素服务|要素服務",
             queries=("网络要素服务",),
             offers=frozenset({"features"}),
+            serves="download",
         ),
     )
     WMTS = (
@@ -105,7 +108,12 @@ class Kind(StrEnum):
             },
         ),
     )
-    WCS = "wcs", KindFacts(prose=("wcs", "web coverage service"), queries=("coverage service", "网络覆盖服务"))
+    WCS = (
+        "wcs",
+        KindFacts(
+            prose=("wcs", "web coverage service"), queries=("coverage service", "网络覆盖服务"), serves="download"
+        ),
+    )
     CSW = (
         "csw",
         KindFacts(
@@ -117,6 +125,7 @@ class Kind(StrEnum):
                 *("katalogdienst", "网络目录服务", "目录服务"),
             ),
             protocol=r"catalogue[\s_-]?service[\s_-]?for[\s_-]?the[\s_-]?web|(?<![a-z])csw\d?(?![a-z])",
+            serves="discovery",
         ),
     )
     WPS = (
@@ -125,7 +134,12 @@ class Kind(StrEnum):
     )
     SOS = (
         "sos",
-        KindFacts(names=("sos", "sensor observation service"), queries=("sensor service",), has_own_content=True),
+        KindFacts(
+            names=("sos", "sensor observation service"),
+            queries=("sensor service",),
+            serves="download",
+            has_own_content=True,
+        ),
     )
     SPS = "sps", KindFacts(names=("sps", "sensor planning service"), has_own_content=True)
     TMS = (
@@ -185,6 +199,7 @@ class Kind(StrEnum):
         KindFacts(
             short_name="SensorThings",
             queries=("sensor things", "sensorthings api"),
+            serves="download",
             address=r"/v1\.[01](?:/|\Z)",
             by_path=True,
             parts={
@@ -202,6 +217,7 @@ class Kind(StrEnum):
             protocol=r"ogc[\s:_-]{0,3}(?:ogc[\s:_-]{0,3})?api|oapif|api[\s_-]{1,3}(?:features|records|tiles)",
             queries=("ogc api", "oapif"),
             offers=frozenset({"features"}),
+            serves="download",
             mentions=("/collections",),
             address=r"/collections|ogcapi|ogc-api",
             by_path=True,

@@ -41,7 +41,7 @@ from geocrawl.web.connections import MOST_CONNECTIONS, Connections
 from geocrawl.web.downloads import FILES, download
 from geocrawl.web.guard import Guard
 from geocrawl.web.options import IDLE_S, Options
-from geocrawl.web.pages import found_layers, overview, search, service, statistics
+from geocrawl.web.pages import found_layers, months, overview, search, service, statistics
 from geocrawl.web.pages.provider import provider_document, provider_page
 from geocrawl.web.pages.qgis_layer import layer_file
 from geocrawl.web.preview import Previews, info, legend, preview
@@ -129,7 +129,10 @@ def _routes() -> list[Route | Mount]:
         Route(f"{_ITEM}/health", _kept(items.health)),
         Route(f"{_ITEM}/history", _kept(items.history)),
         Route(f"{_ITEM}/changes", _kept(items.changes)),
-        Route(f"{_ITEM}/months", _kept(items.months)),
+        Route(
+            f"{_ITEM}/months",
+            _in_formats(html=months.months_page, json=months.months_document, others={"csv": months.months_file}),
+        ),
         Route(f"{_ITEM}/badge.svg", _kept(items.badge)),
         Route(f"{_ITEM}/thumbnail", _kept(items.thumbnail)),
         Route(f"{_ITEM}/preview", preview),

@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 
 from geocrawl.model.availability import excused_failure, one_probe
-from geocrawl.model.inspire import SECONDS, last_months, month_of
+from geocrawl.model.inspire import last_months, month_of, seconds_for
 
 OCTOBER, NOVEMBER = (dt.datetime(2026, month, 1, tzinfo=dt.UTC).timestamp() for month in (10, 11))
 EVERY_S = 300.0
@@ -33,7 +33,7 @@ def test_answers_count_as_fast_up_to_the_bound_of_the_kind() -> None:
     assert (view.timed, view.in_time, view.is_fast) == (1000, 500, False)
     assert (download.in_time, download.is_fast) == (1000, True)
     assert other.within_s is other.is_fast is None and other.is_available
-    assert SECONDS["csw"] == 3 and SECONDS["wmts"] == 5 and SECONDS["ogcapi"] == 10
+    assert [seconds_for(kind) for kind in ("csw", "wmts", "ogcapi", "stac", "of a plug-in")] == [3, 5, 10, None, None]
 
 
 def test_a_downtime_and_other_months_are_left_out() -> None:

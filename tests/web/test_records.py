@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import runpy
@@ -219,6 +220,10 @@ def test_rest_tells_health_history_and_changes(client: TestClient) -> None:
     assert client.get(f"{ITEMS}/1/history").json()["addresses"][0]["events"][0]["after"] == "alive"
     assert client.get(f"{ITEMS}/1/changes").json()["changes"][0]["what"] == "health"
     [month] = client.get(f"{ITEMS}/1/months").json()["months"]
+    [row] = csv.DictReader(client.get(f"{ITEMS}/1/months?f=csv").text.splitlines())
+    assert row["probes"] == str(month["probes"]) and row["is_available"] == ""
+    shown = client.get(f"{ITEMS}/1/months", headers={"Accept": "text/html"}).text
+    assert month["month"] in shown and "not known" in shown
     assert month["valid"] == month["probes"] > 0 and month["within_s"] == 5 and month["is_available"] is None
 
 

@@ -10,9 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.export.report import month_values
 from geocrawl.model.details import EndpointHistory
-from geocrawl.model.inspire import last_months
 from geocrawl.model.kinds import short_name
 from geocrawl.model.search import Results
 from geocrawl.query.places import country_name
@@ -105,8 +103,6 @@ def _facet(name: str, results: Results) -> dict[str, Any]:
 
 # --------------------------------------------------------------------------- badge, thumbnail, health
 
-_MONTHS = 13
-"""Months of the past that are told: the one under way and a year."""
 _COLOURS = {"alive": "#1a7a43", "degraded": "#8a5a00", "down": "#b3261e", "gone": "#6b2220"}
 
 
@@ -193,13 +189,6 @@ async def changes(request: Request) -> Response:
     detail = await detail_of(request, number_of(request))
     rows = [{**asdict(each), "at": iso(each.at)} for each in detail.news]
     return document({"service": detail.service.id, "changes": rows})
-
-
-async def months(request: Request) -> Response:
-    """Return how available and how fast a service was in each of the last months, the oldest first."""
-    number, spans = (await detail_of(request, number_of(request))).service.id, last_months(time.time(), _MONTHS)
-    found = await site_of(request).reader.read(lambda catalogue: list(catalogue.service_months(spans, number)))
-    return document({"service": number, "months": [month_values(each) for each in found]})
 
 
 def _time(value: object) -> float | None:

@@ -46,7 +46,7 @@ PATHS: Mapping[str, tuple[str, str]] = {
     "/sitemap.xml": ("Sitemaps", "application/xml"),
 }
 """Path → (what it is, media type)."""
-_WITH_PAGES = ("/", "/api", *DOCUMENTS, ITEMS, f"{ITEMS}/{_NUMBER}", LAYERS)
+_WITH_PAGES = ("/", "/api", *DOCUMENTS, ITEMS, f"{ITEMS}/{_NUMBER}", f"{ITEMS}/{_NUMBER}/months", LAYERS)
 _EXAMPLE = """\
 from owslib.ogcapi.records import Records
 
@@ -106,6 +106,7 @@ _OF_FILES, _OF_FORMS = ([form.media_type for form in forms.values()] for forms i
 _OTHER_FORMS = {
     ITEMS: [*_OF_FILES, *_OF_FORMS, "application/zip"],
     f"{ITEMS}/{_NUMBER}": _OF_FORMS,
+    f"{ITEMS}/{_NUMBER}/months": [FILES["csv"].media_type],
     LAYERS: [FILES["csv"].media_type, FILES["gpkg"].media_type, "application/x-qgis-layer-definition"],
 }
 """Path → media types of its answers besides that of `PATHS` and HTML."""
