@@ -30,8 +30,10 @@ gc.disable()
 TESTS = Path(__file__).parent
 RARE_MARKS = ("servers", "systemd", "acceptance", "long")
 RARE_LIMIT_S = 900.0
-PURE_ROOMS = {"detect", "formats", "model", "page", "priority", "probe", "query", "urls"}
+PURE_ROOMS = ("detect", "formats", "model", "page", "priority", "probe", "query", "urls")
 """Rooms that do no I/O, by the contracts in pyproject.toml."""
+OWN_FILES = ("app", "crawler", "export", "golden", "lab", "notices", "store/catalogue", "store/frontier", "web")
+"""Rooms whose tests use files and ports of their own alone, unless they say so by the mark `machine`."""
 ROOM_MB = 1000
 
 
@@ -46,9 +48,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of rooms that do no I/O, and give tests that `make test` leaves out more time than a minute."""
+    """Mark the tests that depend on neither machine nor user, and give those that `make test` leaves out more time."""
+    anywhere = tuple(TESTS / room for room in (*PURE_ROOMS, *OWN_FILES))
     for item in items:
-        if item.path.relative_to(TESTS).parts[0] in PURE_ROOMS and "shared" not in getattr(item, "fixturenames", ()):
+        depends = "shared" in getattr(item, "fixturenames", ()) or item.get_closest_marker("machine")
+        if not depends and any(room in item.path.parents for room in anywhere):
             item.add_marker(pytest.mark.anywhere)
         if any(item.get_closest_marker(name) for name in RARE_MARKS) and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(RARE_LIMIT_S))

@@ -162,6 +162,7 @@ def test_a_catalogue_that_cannot_be_used_stops_no_probe(
     assert not before or catalogue.read_bytes() == before
 
 
+@pytest.mark.machine
 def test_a_catalogue_that_may_only_be_read_stops_no_probe(web: DemoWeb, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()

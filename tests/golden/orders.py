@@ -47,8 +47,9 @@ def often_run() -> list[str]:
 
 
 def more_names() -> list[str]:
-    """Return the names of the orders on the other kinds of made webs."""
-    return [f"orders/{web}/{file_name(each)}" for web in MADE[1:] for each in STRATEGIES]
+    """Return the names of the orders on the other kinds of made webs, which the strategies crawl in turn."""
+    others = MADE[1:]
+    return [f"orders/{others[index % len(others)]}/{file_name(each)}" for index, each in enumerate(STRATEGIES)]
 
 
 def recorded_names() -> list[str]:

@@ -178,8 +178,13 @@ def _shown(status: int, headers: list[tuple[str, str]], body: bytes, layout: Lay
     elif kind.startswith(("image/png", "image/jpeg")):
         text = _picture(body)
     else:
-        text = layout.markup(columns.of_page(body.decode()))
+        text = layout.markup(columns.of_page(_at_once(body.decode())))
     return "\n".join([*lines, "", text.rstrip(), ""])
+
+
+def _at_once(text: str) -> str:
+    """Return a page as it is right after the crawl: a busy machine takes minutes to make all pages."""
+    return re.sub(r"\d+ 分钟前", "刚刚", re.sub(r"\b\d+ minutes? ago", "just now", text))
 
 
 def _unusual(headers: list[tuple[str, str]]) -> list[str]:
