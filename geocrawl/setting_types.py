@@ -12,6 +12,7 @@ from typing import Annotated, TypeAlias
 from pydantic import BeforeValidator, Field
 
 from geocrawl.wording import (
+    LONGEST_S,
     read_contact,
     read_duration,
     read_hours,
@@ -24,6 +25,8 @@ from geocrawl.wording import (
     read_tiles,
 )
 
+_MOST = 10**15
+"""Databases store no integer above 2**63 − 1, and sums of settings have to fit, too."""
 _MEDIA_TYPE = re.compile(r"[\w.+-]+/(?:[\w.+-]+|\*)")
 
 
@@ -72,12 +75,12 @@ def _refuse_boolean(value: object) -> object:
 
 Text: TypeAlias = Annotated[str, BeforeValidator(read_text)]
 Integer: TypeAlias = Annotated[int, BeforeValidator(_refuse_boolean)]
-Count: TypeAlias = Annotated[Integer, Field(ge=0)]
-AtLeastOne: TypeAlias = Annotated[Integer, Field(ge=1)]
+Count: TypeAlias = Annotated[Integer, Field(ge=0, le=_MOST)]
+AtLeastOne: TypeAlias = Annotated[Integer, Field(ge=1, le=_MOST)]
 Number: TypeAlias = Annotated[float, BeforeValidator(_refuse_boolean), Field(ge=0, allow_inf_nan=False)]
-Duration: TypeAlias = Annotated[float, BeforeValidator(read_duration)]
+Duration: TypeAlias = Annotated[float, BeforeValidator(read_duration), Field(le=LONGEST_S)]
 """Seconds."""
-Size: TypeAlias = Annotated[int, BeforeValidator(read_size)]
+Size: TypeAlias = Annotated[int, BeforeValidator(read_size), Field(le=_MOST)]
 """Bytes."""
 Entries: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_read_entries)]
 MediaTypes: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_read_media_types)]

@@ -307,7 +307,7 @@ class Settings:
         option=Option(("probe", "check-list")),
         unused="crawl daemon",
     )
-    max_attempts: AtLeastOne = setting(3, "maximum attempts to visit one URL")
+    max_attempts: Annotated[AtLeastOne, Field(le=100)] = setting(3, "maximum attempts to visit one URL")
     retry_first_s: Duration = setting(600.0, "wait before the second attempt; each further one doubles")
 
     # the daemon

@@ -6,8 +6,8 @@ Times are kept as seconds since the epoch, durations as seconds, sizes as bytes.
 from __future__ import annotations
 
 import datetime as dt
-import math
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from geocrawl.model.downtimes import Downtime
 
+LONGEST_S = 1e10
+"""300 years: the longest duration that a setting may have; a time so far ahead is still a date."""
 RUN_ENDS = {
     "done": "the queue was empty",
     "max-pages": "the limit of pages was reached",
@@ -107,7 +109,7 @@ def read_duration(value: object) -> float:
 
     Raises ValueError with what was expected.
     """
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max:
         return float(value)
     text = value.strip() if isinstance(value, str) else ""
     if re.fullmatch(_NUMBER, text):
@@ -115,7 +117,8 @@ def read_duration(value: object) -> float:
     parts = _DURATION.findall(text)
     if not parts or _DURATION.sub("", text):
         raise ValueError("a duration such as 90, 10m, 1h30m or 2d (no unit: seconds)")
-    return float(sum(Fraction(number) * _MS[unit.lower()] for number, unit in parts) / 1000)
+    seconds = sum(Fraction(number) * _MS[unit.lower()] for number, unit in parts) / 1000
+    return float(min(seconds, sys.float_info.max))
 
 
 def spell_duration(seconds: float) -> str:

@@ -339,7 +339,7 @@ def from_file(file: Path) -> SettingsSource:
     except UnicodeDecodeError as error:
         source.problems.append(f"{file}: not TOML: byte {error.start} is not UTF-8; save the file as UTF-8")
         return source
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # also of a number with more digits than Python reads
         source.problems.append(f"{file}: not TOML: {error}")
         return source
     for name, value in table.items():

@@ -8,6 +8,7 @@ from geocrawl.errors import OwnFault
 from geocrawl.model import FailureCode, HostState, Lease, Page, State, Visit
 from geocrawl.resources import BACK, are_there, lack_of
 from geocrawl.urls import RECORDS
+from geocrawl.wording import LONGEST_S
 
 NOT_MODIFIED = "not-modified"
 """Reason of a visit whose address answered that nothing was modified (304)."""
@@ -43,7 +44,7 @@ def retry_after_s(lease: Lease, first_s: float, asked_s: float | None = None) ->
     """Return how long to wait before the next try: `first_s`, doubled with each try so far, or longer if the server
     requested that.
     """
-    return max(first_s * 2.0**lease.entry.attempts, asked_s or 0.0)
+    return max(min(first_s * 2.0**lease.entry.attempts, LONGEST_S), asked_s or 0.0)
 
 
 def cut_off(visit: Visit, page: Page, first_s: float) -> Visit:

@@ -19,6 +19,7 @@ from geocrawl.store.catalogue.write.health import FORBIDDEN_S
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.schema.tables import ENDPOINT, HOST, NOTICE, ROBOTS, SERVICE, URL, VALIDATOR, WATCH
 from geocrawl.store.upkeep.watches import LONGEST_RETRY_S, RESERVED_S
+from geocrawl.wording import LONGEST_S
 
 if TYPE_CHECKING:
     from geocrawl.settings import Settings
@@ -66,7 +67,9 @@ def _columns(settings: Settings) -> Iterator[tuple[Column[float], float]]:
     of_sites_s = (site.delay_s or 0.0 for site in settings.sites.values())
     delays_s = (settings.delay_s, settings.max_crawl_delay_s, *of_sites_s)
     rest_s = max(settings.backoff_max_s, settings.max_retry_after_s, *delays_s)
-    retry_s = settings.retry_first_s * 2.0 ** (4 * settings.max_attempts)  # as often as hosts too busy are tried
+    retry_s = min(
+        settings.retry_first_s * 2.0 ** (4 * settings.max_attempts), LONGEST_S
+    )  # as often as hosts too busy are tried
     robots_s = max(settings.robots_ttl_s, settings.robots_error_ttl_s, rest_s)
     yield HOST.c.next_at, rest_s
     yield HOST.c.last_error_at, 0.0
