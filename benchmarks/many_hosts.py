@@ -3,6 +3,7 @@
 Each address of loopback is a host with a home page that links 30 pages of its own and five other hosts; one process
 answers for all of them after `--latency` seconds. Every host is a start page. Politeness allows as many pages a second
 as there are hosts, and is read from the server's own times: what comes too early or twice at once ends the measurement.
+Scrapy crawls the same hosts in turn, where it can be installed; it judges no page and keeps nothing on disk.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import asyncio
 import multiprocessing
 import os
+import subprocess
 import tempfile
 import time
 from collections import defaultdict
@@ -19,6 +21,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from benchmarks import other_crawlers
 from geocrawl.resources import allow_open_files
 from tests.support.http_server import answer
 from tests.support.processes import Started, clean_environment, geocrawl
@@ -29,6 +32,8 @@ _SETTLED_S = 5.0
 """After the first page, so long is not counted as time without a page."""
 _LEAST_GAP_S = 0.95
 """The delay is a second; the server's clock reads a request when it arrives."""
+_SCRAPY = "Scrapy"
+_COMPARED = ("pages_a_second", "cpu_ms_a_page")
 _FILL = "Maps, layers and water quality of the region, published by the survey with all its data and services. " * 40
 Visits = dict[int, list[tuple[float, float]]]
 """Number of a host → (begin, end) of its answers, robots.txt first."""
@@ -39,6 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hosts", type=int, nargs="+", default=[1, 5, 50, 500, 5000], help="[1 5 50 500 5000]")
     parser.add_argument("--under-way", type=int, nargs="+", default=[5, 64, 200], help="requests at once [5 64 200]")
     parser.add_argument("--strategies", nargs="+", default=["fusion", "gws", "bfs"], help="[fusion gws bfs]")
+    parser.add_argument("--no-scrapy", action="store_true", help="leave out Scrapy")
     parser.add_argument("--seconds", type=float, default=40.0, help="of each crawl [40]")
     parser.add_argument("--latency", type=float, default=0.1, help="seconds until an answer [0.1]")
     parser.add_argument("--silent", type=int, default=0, help="first hosts that never answer [0]")
@@ -46,19 +52,31 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Return a row for each number of hosts, of requests under way, and strategy."""
+    """Return a row for each number of hosts, of requests under way, and crawler: a strategy of ours, or Scrapy."""
+    crawlers = list(options.strategies)
+    told = {name: getattr(options, name) for name in ("seconds", "latency", "silent", "numbered")}
+    if not options.no_scrapy:
+        try:
+            other_crawlers.install()
+            crawlers.append(_SCRAPY)
+        except (OSError, subprocess.CalledProcessError) as error:
+            told["without_scrapy"] = f"not installed: {error}"
     rows = []
     for hosts in options.hosts:
         for under_way in options.under_way:
-            for strategy in options.strategies:
-                row = {"hosts": hosts, "under_way": under_way, "strategy": strategy}
-                rows.append(row | _one_crawl(hosts, under_way, strategy, options))
-                print(f"   {rows[-1]}", flush=True)
-    told = {name: getattr(options, name) for name in ("seconds", "latency", "silent", "numbered")}
+            found = {crawler: _one_crawl(hosts, under_way, crawler, options) for crawler in crawlers}
+            peer = found.get(_SCRAPY, {})
+            for crawler, figures in found.items():
+                row: dict[str, Any] = {"hosts": hosts, "under_way": under_way, "crawler": crawler, **figures}
+                for name in _COMPARED:
+                    if peer.get(name) and crawler != _SCRAPY:
+                        row[f"{name}_times_scrapy"] = round(figures[name] / peer[name], 2)
+                rows.append(row)
+                print(f"   {row}", flush=True)
     return {**told, "load": round(os.getloadavg()[0], 1), "crawls": rows}
 
 
-def _one_crawl(hosts: int, under_way: int, strategy: str, options: argparse.Namespace) -> dict[str, float]:
+def _one_crawl(hosts: int, under_way: int, crawler: str, options: argparse.Namespace) -> dict[str, float]:
     allow_open_files(under_way)
     here, there = multiprocessing.Pipe()
     values = (hosts, options.latency, options.silent, options.numbered, there)
@@ -70,24 +88,28 @@ def _one_crawl(hosts: int, under_way: int, strategy: str, options: argparse.Name
             folder = Path(name)
             seeds = folder / "seeds.txt"
             seeds.write_text("".join(f"http://{_host(number)}:{port}/\n" for number in range(hosts)))
-            where = ("--seeds", str(seeds), "--db", str(folder / "c.db"), "--allow-private", "--max-pages", "1000000")
-            how = ("--strategy", strategy, "--workers", str(under_way), "--quiet")
+            command = other_crawlers.many_hosts(under_way, seeds)
+            if crawler != _SCRAPY:
+                where = ("--seeds", str(seeds), "--db", str(folder / "c.db"), "--allow-private")
+                how = ("--strategy", crawler, "--workers", str(under_way), "--max-pages", "1000000", "--quiet")
+                command = geocrawl("crawl", *where, *how)
             begun = time.time()
-            crawl = Started(geocrawl("crawl", *where, *how), env=clean_environment(folder))
+            crawl = Started(command, env=clean_environment(folder))
             while crawl.running() and time.time() < begun + options.seconds:
                 time.sleep(0.05)
             ended = time.time()
             if crawl.running():
                 crawl.terminate()
-            run = crawl.wait(limit_s=60)
+            run = crawl.wait(limit_s=120)  # Scrapy ends when all that it has begun is answered
         here.send("times")
         visits: Visits = here.recv()
     finally:
         server.kill()
         server.join()
     if run.exit_code not in (0, 1):
-        raise SystemExit(f"the crawl ended with {run.exit_code}: {run.stderr[-500:]}")
-    _demand_politeness(visits)
+        raise SystemExit(f"{crawler} ended with {run.exit_code}: {run.stderr[-500:]}")
+    if crawler != _SCRAPY:
+        _demand_politeness(visits)
     return _figures(visits, begun, ended) | {
         "cpu_ms_a_page": round(1000 * run.cpu_s / max(sum(len(each) - 1 for each in visits.values()), 1), 2),
         "peak_mib": round(run.peak_mib),

@@ -1,8 +1,8 @@
 """Other crawlers, for comparison only: Scrapy and Crawlee, pinned in requirements.txt, in an environment of their own.
 
 They do less than geocrawl, in their favour: visible text and links of every page, duplicates dropped by their own
-means in memory; no robots.txt, no judging, no recognition, nothing kept on disk. The scripts beside this file run
-inside that environment and import nothing of this project.
+means in memory; no robots.txt (but for many hosts), no judging, no recognition, nothing kept on disk. The scripts
+beside this file run inside that environment and import nothing of this project.
 """
 
 from __future__ import annotations
@@ -37,6 +37,11 @@ PEERS = (
     Peer("Crawlee, BeautifulSoup", "crawlee_crawl.py", ("beautifulsoup", "httpx")),
     Peer("Crawlee, Parsel and impit", "crawlee_crawl.py", ("parsel", "impit")),
 )
+
+
+def many_hosts(requests_at_once: int, seeds: Path) -> list[str]:
+    """Return how Scrapy crawls many polite hosts, beginning at the addresses in a file."""
+    return [str(VENV / "bin" / "python"), str(HERE / "scrapy_hosts.py"), str(requests_at_once), str(seeds)]
 
 
 def install() -> None:
