@@ -19,6 +19,7 @@ NAMES = (
     "connections",
     "many_hosts",
     "course",
+    "economy",
     "frame",
     "peers",
     "processes",

@@ -12,12 +12,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from geocrawl.lab.recorded_worlds.addresses import key_of, read_query
 from geocrawl.lab.recorded_worlds.replay import Request
 from geocrawl.lab.recorded_worlds.world import TOPIC_KIND, TrueService, World
 from geocrawl.model.kinds import facts_of
 from geocrawl.urls import endpoint_key, read_url
+
+T = TypeVar("T", int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +73,8 @@ def measure(world: World, log: Sequence[Request], catalogue: Iterable[tuple[str,
     )
 
 
-def at_share(times: Sequence[int], share: float) -> int | None:
-    """Return the pages downloaded when this share of all finds had been found; None without finds."""
+def at_share(times: Sequence[T], share: float) -> T | None:
+    """Return the time, in pages or seconds, when this share of all finds had been found; None without finds."""
     return times[max(0, math.ceil(len(times) * share) - 1)] if times else None
 
 

@@ -60,6 +60,8 @@ class Request(NamedTuple):
     request: str | None
     """The OGC operation asked for."""
     key: str
+    at_s: float = 0.0
+    """Seconds of virtual time since the replay began, when it was answered."""
 
     @property
     def is_page(self) -> bool:
@@ -152,7 +154,8 @@ class ReplayTransport(httpx.AsyncBaseTransport):
     def deliver(self, url: str, answer: Response) -> httpx.Response:
         """Write an answer into the access log and return it as the fetcher receives it."""
         key = url.partition("://")[2]
-        entry = Request("GET", url, answer.status, len(answer.body), answer.kind, answer.service, answer.request, key)
+        told = (answer.status, len(answer.body), answer.kind, answer.service, answer.request)
+        entry = Request("GET", url, *told, key, self._clock.monotonic())
         self.log.append(entry)
         self.pages += entry.is_page
         return RawResponse(answer.status, headers=_encoded(answer.headers), stream=httpx.ByteStream(answer.body))
