@@ -23,6 +23,7 @@ NAMES = (
     "frame",
     "peers",
     "processes",
+    "rooms",
     "live_areas",
     "plans",
     "walks",
