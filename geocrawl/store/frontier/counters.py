@@ -127,7 +127,8 @@ def read_stats(connection: Connection, now: float) -> FrontierStats:
     for purpose, tier, sub_queue, count in connection.execute(_COUNT_LEASED):
         if purpose == Purpose.PAGE:
             by_tier[tier] = by_tier.get(tier, 0) - count
-            by_sub_queue[sub_queue] = by_sub_queue.get(sub_queue, 0) - count
+            if sub_queue is not None:  # of a page that an older version found
+                by_sub_queue[sub_queue] = by_sub_queue.get(sub_queue, 0) - count
             leased += count
         else:
             probes -= count

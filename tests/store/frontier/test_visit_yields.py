@@ -66,6 +66,12 @@ def test_waiting_pages_are_counted_by_sub_queue_until_they_are_leased(world: Wor
     check_invariants(world.database.connection)
 
 
+def test_a_leased_page_whose_sub_queue_nobody_knows_is_counted_in_none(world: World) -> None:
+    world.settle(world.lease(), link("a.example/old", 9)._replace(sub_queue=None))
+    assert world.lease().entry.url.address.endswith("/old")
+    assert world.frontier.stats().waiting_by_sub_queue == {1: 1}
+
+
 def test_an_endpoint_that_is_no_service_or_was_known_is_no_find(world: World) -> None:
     visit(world, WMS)
     probe(world, "html")
