@@ -267,6 +267,12 @@ def path_from(overrides: Mapping[str, object]) -> DatabaseUrl:
     return database_path_from(settings_from(overrides))
 
 
+def catalogue_name(overrides: Mapping[str, object]) -> str:
+    """Return the name of the catalogue for readers elsewhere: that of its file without folders, or of its server."""
+    path = path_from(overrides)
+    return path.name if isinstance(path, Path) else str(path)
+
+
 @contextmanager
 def writing(overrides: Mapping[str, object]) -> Iterator[Store]:
     """Open the catalogue, which must exist, to change it."""

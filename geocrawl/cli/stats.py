@@ -174,7 +174,8 @@ def report(
         elif format_ == "csv":
             count = write_report_csv(catalogue.month(start, end), stream)
         else:
-            count = write_report_html(catalogue.month(start, end), stream, month=month)
+            rows = catalogue.month(start, end)
+            count = write_report_html(rows, stream, month=month, catalogue=opt.catalogue_name(overrides))
     if not is_standard_output(out):
         typer.echo(f"{counted(count, 'service')} written to {out}")
 

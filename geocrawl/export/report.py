@@ -30,8 +30,10 @@ _STYLE = (
     ":root{color-scheme:light dark}body{font:16px/1.4 sans-serif;margin:2em auto;max-width:70em;padding:0 1em}"
     "table{border-collapse:collapse;width:100%;margin-bottom:2em}th,td{text-align:left;padding:.3em .6em;"
     "border-bottom:1px solid #8888;vertical-align:top}td a{overflow-wrap:anywhere}"
-    "@media(max-width:45em){thead{display:none}tr{display:block;padding:.5em 0;border-bottom:1px solid #8888}"
-    "td{display:block;border:0;padding:.1em 0;overflow-wrap:anywhere}td::before{content:attr(title)': ';opacity:.75}}"
+    "dl{display:grid;grid-template-columns:max-content auto;gap:.3em 1.2em}dt{opacity:.75}dd{margin:0}"
+    "@media screen and (max-width:45em){thead{display:none}"
+    "tr{display:block;padding:.5em 0;border-bottom:1px solid #8888}td{display:block;border:0;"
+    "padding:.1em 0;overflow-wrap:anywhere}td::before{content:attr(title)': ';opacity:.75}}"
     "@media print{body{font-size:9pt;margin:0;max-width:none}a{color:inherit;text-decoration:none}"
     "tr{break-inside:avoid}thead{display:table-header-group}h2{break-after:avoid}}"
 )
@@ -95,8 +97,8 @@ class _Section:
                 self.rows.append(row)
 
 
-def write_report_html(rows: Iterable[ReportedService], stream: TextIO, *, month: str) -> int:
-    """Write the page; return the number of services that it counts."""
+def write_report_html(rows: Iterable[ReportedService], stream: TextIO, *, month: str, catalogue: str) -> int:
+    """Write the page; return the number of services that it counts. `catalogue`: the name of the database."""
     sections = (
         _Section("Went down", "when", lambda row: row.went_down, lambda row: _when(row.went_down)),
         _Section("Came back", "when", lambda row: row.came_back, lambda row: _when(row.came_back)),
@@ -123,8 +125,16 @@ def write_report_html(rows: Iterable[ReportedService], stream: TextIO, *, month:
         else "too few probes are kept for a share"
     )
     stream.writelines(head(f"Geospatial web services, {month}"))
-    stream.write(f"<p>{count:,} services were found, probed or changed; {share}.</p>\n")
-    stream.write(f"<p>{', '.join(f'{section.count:,} {section.title.lower()}' for section in sections)}.</p>\n")
+    changes = ", ".join(f"{section.count:,} {section.title.lower()}" for section in sections)
+    asked = (
+        ("period", f"{month}, in UTC"),
+        ("catalogue", text(catalogue)),
+        ("question", "Which services are new, went down, came back or lost layers, and how available were they?"),
+        ("answer", f"{changes}. {count:,} services were found, probed or changed; {share}."),
+    )
+    stream.write("<dl>\n")
+    stream.writelines(f"<dt>{name}</dt><dd>{told}</dd>\n" for name, told in asked)
+    stream.write("</dl>\n")
     for section in (*sections, least):
         stream.writelines(_section(section))
     stream.write(END)

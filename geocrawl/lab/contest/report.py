@@ -11,7 +11,7 @@ from geocrawl.config.names import setting_name
 from geocrawl.files import write_whole
 from geocrawl.lab.contest import plots
 from geocrawl.lab.contest.claims import Evidence, findings, findings_csv
-from geocrawl.lab.contest.contest import AS_USED, ContestResults, Plan, WorldResults
+from geocrawl.lab.contest.contest import AS_USED, ORACLE, ContestResults, Plan, WorldResults
 from geocrawl.lab.contest.html import table
 from geocrawl.lab.contest.papers import PAPERS
 from geocrawl.lab.contest.papers_report import claims_table, figures, paper_section
@@ -31,11 +31,14 @@ table{border-collapse:collapse;font-size:13px;margin:.8em 0} caption{text-align:
 th,td{padding:.25em .6em;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}
 th:first-child,td:first-child{text-align:left} thead th{border-bottom:2px solid #555}
 .beside{display:flex;flex-wrap:wrap;gap:2.5em} img{max-width:100%;height:auto} small,.note{color:#555}
-li{margin:.25em 0} table.texts td{text-align:left;white-space:normal;vertical-align:top}
+li{margin:.25em 0} table.texts th,table.texts td{text-align:left;white-space:normal;vertical-align:top}
+@media print{body{font-size:9pt;margin:0;max-width:none}table{font-size:7pt}th,td{padding:.15em .35em}
+.wide{overflow:visible}tr,img{break-inside:avoid}thead{display:table-header-group}h2,h3,caption{break-after:avoid}}
 """
 _EXPLAINED = """<p>Each strategy crawled the same recorded webs, in memory and in virtual time, with everything but the
 network as in a real crawl, robots.txt obeyed. {workers} <b>found</b> counts the
-valid WMS in the catalogue whose capabilities were requested, <b>false</b> those catalogued as valid that are not;
+valid WMS in the catalogue whose capabilities were requested, <b>false</b> those catalogued as valid that are not,
+<b>precision</b> is found divided by pages, more than 1 where pages name several services;
 <b>to 50 %</b>, 90 and 100 are the pages downloaded until the crawl had made that share of its finds;
 <b>area</b> is the mean recall over all pages of the budget, and a crawl that ends earlier keeps its last recall.
 Crawls that may download every page all find the same in the end: their orders differ in the area and in the
@@ -83,13 +86,14 @@ def _write_plots(world: WorldResults, folder: Path) -> str:
 def to_html(plan: Plan, results: ContestResults, evidence: Evidence | None = None, *, with_plots: bool = True) -> str:
     """Return the report as one page: styles and pictures inside, no scripts. `evidence` as for `write_all`."""
     evidence = evidence or Evidence({"": results})
-    body = [*_title(plan), *claims_table(evidence)]
+    body = [*_asked(plan, results)]
+    for world in results.worlds:
+        body += _world(world, with_plots=with_plots)
+    body += _explained(plan)
+    body += claims_table(evidence)
     if with_plots:
         body.append("<h2>The papers' figures, from our crawls</h2>")
         body += [plots.as_image(plot, title) for _, title, plot in figures(evidence)]
-    body += _opening(plan, results)
-    for world in results.worlds:
-        body += _world(world, with_plots=with_plots)
     for paper in PAPERS:
         body += paper_section(paper, evidence)
     body += _options(plan)
@@ -98,21 +102,40 @@ def to_html(plan: Plan, results: ContestResults, evidence: Evidence | None = Non
     return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head>\n<body>\n" + "\n".join(body) + "\n</body></html>\n"
 
 
-def _title(plan: Plan) -> Iterator[str]:
-    names = ", ".join(plan.strategies)
-    yield "<h1>Contest of strategies</h1>"
-    yield f"<p><small>geocrawl {escape(__version__)}; seed {plan.seed}; strategies: {escape(names)}</small></p>"
-
-
-def _opening(plan: Plan, results: ContestResults) -> Iterator[str]:
-    yield "<h2>The contest</h2>"
+def _asked(plan: Plan, results: ContestResults) -> Iterator[str]:
+    """Yield the heading, what was asked (strategies, webs, budget), and the answer in a sentence for each web."""
+    studies = [world.study for world in results.worlds]
+    asked = [
+        ("question", "Which strategy finds the services of a web with the fewest pages?"),
+        ("strategies", ", ".join(plan.strategies)),
+        ("webs", ", ".join(f"{study.world} ({study.pages:,} pages)" for study in studies)),
+        ("budget of a crawl", f"{plan.budget:,} pages" if plan.budget else "as many pages as its web has"),
+    ]
     if plan.topic or plan.seeds:
         topic = f"The strategies looked for the topic {plan.topic}. " if plan.topic else ""
         seeds = f"The crawls began at the {len(plan.seeds):,} seeds given." if plan.seeds else ""
-        yield f"<p>{escape(plain(topic + seeds))}</p>"
-    yield _EXPLAINED.format(workers=escape(workers_line(plan)))
+        asked.append(("other than usual", topic + seeds))
+    asked += [(f"answer, {world.study.world}", _answer(world)) for world in results.worlds if world.strategies]
+    yield "<h1>Contest of strategies</h1>"
+    yield table(("what", "value"), asked, f"geocrawl {__version__}, seed {plan.seed}", texts=True)
     if results.skipped:
         yield "<p>Skipped:</p><ul>" + "".join(f"<li>{escape(plain(line))}</li>" for line in results.skipped) + "</ul>"
+
+
+def _answer(world: WorldResults) -> str:
+    """Return which strategy was the best on a web, the oracle aside, and how far the last one was behind."""
+    rows = sorted((each.row for each in world.strategies if each.row.strategy != ORACLE), key=lambda row: -row.area)
+    if not rows:
+        return "no strategy ran"
+    first, *others = rows
+    half = "" if first.pages_50 is None else f", half of them after {first.pages_50:,.0f} pages"
+    told = f"{first.strategy} found {first.found:,.0f} of {first.reachable:,} services{half} (area {first.area:.3f})"
+    return told + "".join(f"; last is {row.strategy}: {row.found:,.0f} (area {row.area:.3f})" for row in others[-1:])
+
+
+def _explained(plan: Plan) -> Iterator[str]:
+    yield "<h2>How the crawls were made, and what the columns mean</h2>"
+    yield _EXPLAINED.format(workers=escape(workers_line(plan)))
 
 
 def workers_line(plan: Plan) -> str:

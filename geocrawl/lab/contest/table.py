@@ -65,7 +65,7 @@ def cells(row: Row) -> list[str]:
         f"{row.pages:,.0f}",
         f"{row.found:,.0f}",
         f"{row.recall:.1%}",
-        f"{row.precision:.2%}",
+        f"{row.precision:.4f}",
         *(_whole(value) for value in (row.pages_50, row.pages_90, row.pages_100)),
         f"{row.area:.3f}{spread}",
         *(

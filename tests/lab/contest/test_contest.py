@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,12 @@ def test_everything_is_written_and_the_report_needs_nothing_beside_it(
     assert data["worlds"][0]["rows"][0]["curve"] == [2]
     assert data["options"]["gws:paper"]["drop_zero"] is True and data["options"]["bfs"] == {}
     page = (tmp_path / "report.html").read_text()
+    asked = page.partition("<h2>")[0]
+    assert "<td>bfs, gws:paper, nosuch, oracle</td>" in asked and "<td>small (6 pages)</td>" in asked
+    assert "<td>as many pages as its web has</td>" in asked
+    assert re.search(r"<td>answer, small</td><td>\S+ found 1 of 1 services, half of them after 2 pages", asked)
+    heads = re.findall("<h2>(.+?)</h2>", page)
+    assert heads[0] == "World small" and heads.index("What the papers claim, and what is seen here") == 2
     assert page.count("data:image/svg+xml;base64,") == 2  # curves and areas of the web; none like a web of the papers
     assert "http://" not in page.replace("http://www.w3.org", "") and "<script" not in page
     for paper in PAPERS:
