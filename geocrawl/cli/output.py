@@ -104,7 +104,7 @@ def _folded(line: str) -> str:
     )
 
 
-_LABEL = re.compile(r"\s*(?:\S+\s{2,})?")
+_LABEL = re.compile(r"\s*(?:\S+(?: \S+)?\s{2,})?")
 
 
 def end_run(

@@ -193,7 +193,7 @@ def _queue_lines(status: CatalogStatus, now: float, settings: Settings) -> Itera
     waiting = counted(sum(frontier.waiting_by_tier.values()), "page")
     probes = counted(frontier.probes_waiting, "probe")
     yield f"queue       {waiting} and {probes}; strategy {status.strategy or '-'}"
-    yield from (f"            {line}" for line in queue_of(frontier, settings.set).lines())
+    yield from (f"    {line}" for line in queue_of(frontier, settings.set).lines())
     if status.order_agreement is not None:
         agreement = f"{status.order_agreement:.2f}, over waiting pages"
         yield f"order       Spearman's coefficient with the priorities: {agreement}"

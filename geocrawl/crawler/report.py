@@ -194,14 +194,17 @@ class QueueTable:
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of the table, each part headed by the names of its columns."""
-        width = max((len(row.means) for row in (*self.sub_queues, *self.tiers)), default=0)
-        for head, name, rows in (("priority", "sub-queue", self.sub_queues), ("tier", "", self.tiers)):
+        """Yield the lines of both tables, each headed by the names of its columns; 76 characters wide as a rule."""
+        for head, name, rows in (("priority", "sub-queue by relevance", self.sub_queues), ("tier", "", self.tiers)):
+            labels = [row.means.replace(" relevance", "") for row in rows]
+            width = max(map(len, (name, *labels)))
+            wide = max(len("waiting"), *(len(f"{max(row.waiting, row.visited):,}") for row in rows), 0)
             if rows:
-                yield f"{head:>8}  {name:<{width}}  {'waiting':>9}  {'visited':>9}  led to services"
-            for row in rows:
+                yield f"{head}  {name:<{width}}  {'waiting':>{wide}}  {'visited':>{wide}}  led to services"
+            for row, label in zip(rows, labels, strict=True):
                 share = "" if row.share is None else f"{row.led:,} ({row.share:.0%})"
-                yield f"{row.head:>8}  {row.means:<{width}}  {row.waiting:>9,}  {row.visited:>9,}  {share}".rstrip()
+                counts = f"{row.waiting:>{wide},}  {row.visited:>{wide},}  {share}"
+                yield f"{row.head:>{len(head)}}  {label:<{width}}  {counts}".rstrip()
 
 
 def queue_table(stats: FrontierStats, names: Mapping[int, str], *, discards_zero: bool) -> QueueTable:

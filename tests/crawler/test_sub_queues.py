@@ -45,10 +45,17 @@ def test_tiers_with_a_name_and_pages_or_visits_are_rows_the_first_served_first()
 
 
 def test_columns_stand_below_their_names() -> None:
-    head, first, *_, last = queue_table(STATS, NAMES, discards_zero=False).lines()
-    assert head.split() == ["priority", "sub-queue", "waiting", "visited", "led", "to", "services"]
+    head, first, *_, tiers, _, good, rest = queue_table(STATS, NAMES, discards_zero=False).lines()
+    assert head == "priority  sub-queue by relevance       waiting  visited  led to services"
     assert first.endswith("1 (25%)") and first.index("1 (25%)") == head.index("led to services")
-    assert last.index("3") + 1 == head.index("waiting") + len("waiting")
+    assert good.index("1,200") + 5 == rest.index("3") + 1 == tiers.index("waiting") + len("waiting")
+
+
+def test_a_row_of_a_long_queue_stands_in_one_line_of_80_characters() -> None:
+    waits, visits = dict.fromkeys(range(10), 85_000), dict.fromkeys(range(10), VisitYield(4_000, 400))
+    stats = FrontierStats({}, waits, 0, 1, 0, "", visits, waits, visits)
+    names = {tier: f"a service expected in {n} visits" for tier, n in enumerate((100, 50, 20))}
+    assert max(map(len, queue_table(stats, names, discards_zero=True).lines())) <= 76
 
 
 def test_a_new_catalogue_has_no_rows() -> None:
