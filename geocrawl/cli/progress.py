@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import logging
+import math
 import os
 import sys
 import threading
@@ -25,6 +26,7 @@ from structlog.typing import FilteringBoundLogger
 
 from geocrawl.app.findings import check_contact, queue_of
 from geocrawl.app.processes import Processes
+from geocrawl.cli.time_left import Progress, TimeLeft
 from geocrawl.crawler.report import ListCounts, RunSummary
 from geocrawl.errors import EnvironmentFault
 from geocrawl.files import refuse_database
@@ -311,6 +313,8 @@ def log_fault(log: Log, visit: Visit) -> None:
 
 _SHOWN_CHARS = 500
 """Number of characters of a title or an address that are kept: more than a line of any terminal shows."""
+_SLOW_S = 5.0
+"""Services that are all that is waited for count as slow after so long without an answer."""
 _SHARE_OF_TITLE = 0.4
 """Largest share of the terminal's width that a title may take."""
 
@@ -365,7 +369,10 @@ class LiveObserver:
         self._paged_at = 0.0
         """When the last page was settled, monotonic: what is done afterwards makes no page slower."""
         self._summary = RunSummary()
-        self._reading: dict[int, str] = {}
+        self._time_left = TimeLeft(max_pages)
+        self._reading: dict[int, tuple[Purpose, str]] = {}
+        self._settled_at = self._began
+        """When the last visit was settled, monotonic."""
         self._found: list[tuple[str, str]] = []
         self._stats: Callable[[], FrontierStats] | None = None
 
@@ -379,15 +386,16 @@ class LiveObserver:
 
     def leased(self, lease: Lease) -> None:
         self._reading.pop(lease.entry.id, None)  # a visit that was given back may be the last again
-        self._reading[lease.entry.id] = _short(lease.entry.url.address)
+        self._reading[lease.entry.id] = lease.entry.purpose, _short(lease.entry.url.address)
 
     def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
         self._reading.pop(entry.id, None)
+        self._settled_at = time.monotonic()
         self._summary.count(visit, result)
         if self._lists and result.source and (line := self._lists.note(result.source)):
             self.noted(line)
         if entry.purpose is Purpose.PAGE:
-            self._paged_at = time.monotonic()
+            self._paged_at = self._settled_at
         if visit.fault:
             self.noted(f"internal error at {entry.url.address}: {plain(visit.fault, 2_000)[-300:]}")
         if visit.verdict is not None and visit.verdict.service is not None:
@@ -401,9 +409,9 @@ class LiveObserver:
         if self._stats is None:
             return self._drawn_lines([Text("starting …", style="dim")], width)
         summary = self._summary.plus(self._others())
-        lines = [self._counts(summary), Text(self._time(summary.pages)), *self._queue(height)]
+        lines = [self._counts(summary), Text(self._time(summary)), *self._queue(height)]
         room = max(height - 1 - len(lines), 1)
-        reading = [Text(f"  reading {address}", style="dim") for address in [*self._reading.values()]]
+        reading = [Text(f"  reading {address}", style="dim") for _, address in [*self._reading.values()]]
         reading = reading[-min(self.MOST_READING, max(room // 2, 1)) :]
         found = [self._line_of(*each, width) for each in list(self._found)]
         lines += [*(found[len(reading) - room :] if room > len(reading) else ()), *reading]
@@ -420,28 +428,35 @@ class LiveObserver:
         head.append(f" ({rate:.1f}/s), {s.failures:,} failed; {s.probes:,} probed, ", style="not bold")
         return head.append(f"{s.valid:,} valid", style="bold green")
 
-    def _time(self, pages: int) -> str:
+    def _time(self, s: RunSummary) -> str:
         """Return the time since the beginning, with what is known of the end."""
         seconds = time.monotonic() - self._began
         parts = [span(seconds)]
         if self._lists and self._lists.read:
             parts.insert(0, f"{self._lists.read:,} of {self._lists.stated:,} records")
-        left = []
         if self._max_time_s:
             parts[-1] += f" of {span(self._max_time_s)}"
-            left.append(self._max_time_s - seconds)
         if self._max_pages:
-            parts.append(f"{min(pages / self._max_pages, 1.0):.0%} of {self._max_pages:,} pages")
-            if pages:
-                left.append((self._max_pages - pages) * seconds / pages)
+            parts.append(f"{min(s.pages / self._max_pages, 1.0):.0%} of {self._max_pages:,} pages")
         stats = self._stats() if self._stats else None
-        is_at_limit = self._max_pages and pages >= self._max_pages
-        if stats and (is_at_limit or not sum(stats.waiting_by_tier.values())):
-            probes = counted(stats.probes_waiting, "probe")
-            parts.append(f"{probes} left, waiting for {counted(len(self._reading), 'answer')}")
-        elif left:  # the queue may be empty earlier
-            parts.append(f"at most {span(max(min(left), 1))} left")
+        if stats and stats.hosts and s.visits:  # they are read a moment after the beginning
+            parts += self._end(s, stats, seconds)
         return ", ".join(parts)
+
+    def _end(self, s: RunSummary, stats: FrontierStats, seconds: float) -> Iterator[str]:
+        """Yield what is left when no page is to be read, and the estimated time."""
+        waiting, reading = sum(stats.waiting_by_tier.values()), [purpose for purpose, _ in [*self._reading.values()]]
+        if not waiting or (self._max_pages and s.pages >= self._max_pages):
+            if stats.probes_waiting:
+                yield f"{counted(stats.probes_waiting, 'probe')} left"
+            is_slow = Purpose.PAGE not in reading and time.monotonic() - self._settled_at > _SLOW_S
+            yield f"waiting for {counted(len(reading), 'slow service' if is_slow else 'answer')}"
+        self._time_left.note(Progress(seconds, s.pages, s.visits, waiting, stats.probes_waiting, len(reading)))
+        left, most = self._time_left.seconds(), self._max_time_s - seconds if self._max_time_s else math.inf
+        if left is not None and left < most:
+            yield f"about {_rounded(left)} left"
+        elif self._max_time_s:
+            yield f"at most {_rounded(most)} left"
 
     def _queue(self, height: int) -> Iterator[Text]:
         if self._stats is None:
@@ -456,6 +471,12 @@ class LiveObserver:
         line = Text(f"  + {title}", style="green")
         line.truncate(int(width * _SHARE_OF_TITLE), overflow="ellipsis")
         return line.append(f"  {address}")
+
+
+def _rounded(seconds: float) -> str:
+    """Return a time, in tens of seconds after a minute, in minutes after ten."""
+    seconds = max(seconds, 1.0)
+    return span(seconds - seconds % (10 if seconds < 600 else 60) if seconds > 60 else seconds)
 
 
 def _short(address: str) -> str:

@@ -17,7 +17,7 @@ from geocrawl.app.crawl import run_crawl
 from geocrawl.cli.crawl import last_lines
 from geocrawl.cli.progress import LiveObserver, _has_display, _short
 from geocrawl.demo import DemoWeb
-from geocrawl.model import FrontierStats
+from geocrawl.model import FrontierStats, Purpose
 from geocrawl.sanitize import masked
 from geocrawl.settings import Settings
 from geocrawl.urls import read_url
@@ -40,7 +40,7 @@ def busy(width: int, height: int = 24, **limits: float) -> LiveObserver:
     observer.started(lambda: STATS, ())
     observer._found = [("青山省水系地图服务 Rivers of the water agency", _short(ADDRESS))] * 6
     for number in range(5):
-        entry = SimpleNamespace(id=number, url=SimpleNamespace(address=ADDRESS))
+        entry = SimpleNamespace(id=number, url=SimpleNamespace(address=ADDRESS), purpose=Purpose.PROBE)
         observer.leased(SimpleNamespace(entry=entry))  # type: ignore[arg-type]
     return observer
 
@@ -67,12 +67,15 @@ def test_a_low_terminal_shows_what_is_read(height: int) -> None:
 
 def test_time_and_limits_are_named() -> None:
     observer = busy(80, max_pages=1_000, max_time_s=3_600.0)
-    observer._began -= 100
-    observer._summary.pages = 250
-    assert lines_of(observer)[1] == "1m 40s of 1h, 25% of 1,000 pages, at most 5m left"
+    assert lines_of(observer)[1] == "0s of 1h, 0% of 1,000 pages"
+    for seconds, pages in ((50, 100), (50, 250)):
+        observer._began -= seconds
+        observer._summary.pages = pages
+        told = lines_of(observer)[1]
+    assert told == "1m 40s of 1h, 25% of 1,000 pages, about 4m 10s left"
     observer._summary.pages = 1_000
-    assert lines_of(observer)[1] == "1m 40s of 1h, 100% of 1,000 pages, 3 probes left, waiting for 5 answers"
-    assert lines_of(busy(80))[1] == "0s"
+    told = lines_of(observer)[1]
+    assert told.startswith("1m 40s of 1h, 100% of 1,000 pages, 3 probes left, waiting for 5 answers, about ")
 
 
 def test_the_counts_are_those_of_the_summary(tmp_path: Path) -> None:
@@ -99,7 +102,16 @@ def test_time_after_the_last_page_makes_no_page_slower() -> None:
 def test_the_end_of_the_queue_is_a_number_of_probes_and_answers() -> None:
     observer = busy(80)
     observer.started(lambda: replace(STATS, waiting_by_tier={}), ())
+    observer._summary.pages = 1
     assert lines_of(observer)[1] == "0s, 3 probes left, waiting for 5 answers"
+
+
+def test_a_crawl_that_only_waits_for_slow_services_says_so() -> None:
+    observer = busy(80)
+    observer.started(lambda: replace(STATS, waiting_by_tier={}, probes_waiting=0), ())
+    observer._summary.pages = 1
+    observer._settled_at -= 300
+    assert lines_of(observer)[1] == "0s, waiting for 5 slow services"
 
 
 @pytest.mark.parametrize(("term", "shown"), [("xterm-256color", True), ("dumb", False), ("", False)])
