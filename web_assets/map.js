@@ -6,7 +6,7 @@ import OlMap from "ol/Map.js";
 import View from "ol/View.js";
 import { defaults as defaultControls } from "ol/control/defaults.js";
 import Attribution from "ol/control/Attribution.js";
-import { getCenter, getHeight, getWidth, isEmpty } from "ol/extent.js";
+import { createEmpty, extend, getCenter, getHeight, getWidth, isEmpty } from "ol/extent.js";
 import GeoJSON from "ol/format/GeoJSON.js";
 import { defaults as defaultInteractions } from "ol/interaction/defaults.js";
 import DragBox from "ol/interaction/DragBox.js";
@@ -26,6 +26,7 @@ import Stroke from "ol/style/Stroke.js";
 import Style from "ol/style/Style.js";
 
 const WORLD = [-180, -85, 180, 85];
+const HALF_WORLD = 180;
 const SMALL_PIXELS = 9;
 
 /** Return a colour of the style sheet, so that the map follows the light and the dark look. */
@@ -156,8 +157,7 @@ function resultsMap(element) {
     }
     showBox();
     if (!fit) return;
-    const wanted = drawn.getFeatures().length ? drawn.getExtent() : source.getExtent();
-    if (source.getFeatures().length || drawn.getFeatures().length) fitTo(map, wanted);
+    fitTo(map, drawn.getFeatures().length ? drawn.getExtent() : extentOf(source.getFeatures()));
   }
 
   function strengthen(id) {
@@ -206,6 +206,13 @@ function resultsMap(element) {
   }
   document.body.addEventListener("htmx:afterSettle", () => show({ fit: true }));
   show({ fit: true });
+}
+
+/** Return the extent of all features but those of half the world and more, which would hide where the others are. */
+function extentOf(features) {
+  const extents = features.map((feature) => feature.getGeometry().getExtent());
+  const places = extents.filter((extent) => getWidth(extent) < HALF_WORLD);
+  return (places.length ? places : extents).reduce((all, extent) => extend(all, extent), createEmpty());
 }
 
 /** Return the feature of the smallest extent: large ones lie under nearly every point. */

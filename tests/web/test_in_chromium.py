@@ -88,13 +88,7 @@ def test_a_box_is_drawn_on_the_map(browser: Any, address: str) -> None:
         page.wait_for_load_state("networkidle")
         place = page.locator(".map").bounding_box()
         x, y = place["x"] + place["width"] * 0.8, place["y"] + place["height"] * 0.25
-        page.keyboard.down("Shift")
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(x + 60, y + 140, steps=6)
-        page.mouse.up()
-        page.keyboard.up("Shift")
-        page.wait_for_url("**bbox=**")
+        draw_box(page, x, y, x + 60, y + 140)
         page.locator(".summary").wait_for()
         page.wait_for_load_state("networkidle")
         sides = [float(side) for side in page.input_value("#bbox").split(",")]
@@ -104,6 +98,35 @@ def test_a_box_is_drawn_on_the_map(browser: Any, address: str) -> None:
         page.wait_for_url(lambda address: "bbox" not in address)
         assert page.locator(".hit").count() == before and page.input_value("#bbox") == ""
         assert said == []
+
+
+def draw_box(page: Any, left: float, top: float, right: float, bottom: float) -> None:
+    page.keyboard.down("Shift")
+    page.mouse.move(left, top)
+    page.mouse.down()
+    page.mouse.move(right, bottom, steps=6)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    page.wait_for_url("**bbox=**")
+
+
+def test_the_map_shows_where_results_are_though_one_of_them_covers_the_world(browser: Any, address: str) -> None:
+    with page_of(browser) as (page, _):
+        page.goto(f"{address}{ITEMS}?q=glacier")
+        page.locator(".map canvas").first.wait_for()
+        page.evaluate(
+            """() => {
+                const known = document.getElementById("extents");
+                const world = {id: 0, box: [-180, -90, 180, 90], title: ""};
+                known.textContent = JSON.stringify([...JSON.parse(known.textContent), world]);
+                document.body.dispatchEvent(new CustomEvent("htmx:afterSettle"));
+            }"""
+        )
+        place = page.locator(".map").bounding_box()
+        left, top = place["x"] + 5, place["y"] + 90  # below the buttons
+        draw_box(page, left, top, place["x"] + place["width"] - 5, place["y"] + place["height"] - 60)
+        west, south, east, north = (float(side) for side in page.input_value("#bbox").split(","))
+        assert west < 8 < east < west + 40 and south < 47 < north
 
 
 def test_another_order_is_shown_at_once(browser: Any, address: str) -> None:
@@ -344,6 +367,9 @@ def test_no_word_of_a_report_is_broken(
         )
         assert broken == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.set_viewport_size({"width": 680, "height": 960})  # A4 without its margins
+        page.emulate_media(media="print")
+        assert page.evaluate("getComputedStyle(document.querySelector('tbody tr')).display") == "table-row"
 
 
 def test_labels_of_charts_can_be_read_on_a_phone(browser: Any, address: str) -> None:

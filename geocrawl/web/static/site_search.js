@@ -175,6 +175,7 @@
   function hit([service, card]) {
     const [title, kind, provider, country, health, level, layers, abstract, , hasThumbnail] = card;
     const item = made("li", "hit", "");
+    for (const name of ["pointerenter", "focusin"]) item.addEventListener(name, () => strengthen(service));
     item.append(hasThumbnail ? thumbnail(service) : made("span", "thumb none", texts.kind[kind] ?? kind));
     item.firstChild.setAttribute("aria-hidden", "true");
     const body = made("div", "body", "");
@@ -193,17 +194,35 @@
     return item;
   }
 
+  // The part of the world with all boxes but those of half the world and more: [x, y, width, height] in degrees.
+  function viewOf(boxes) {
+    const places = boxes.filter(([west, , east]) => east - west < 180);
+    if (!places.length) return [-180, -90, 360, 180];
+    const side = (number, least) => least(...places.map((each) => each[number]));
+    const [west, south, east, north] = [side(0, Math.min), side(1, Math.min), side(2, Math.max), side(3, Math.max)];
+    const width = Math.min(1.2 * Math.max(east - west, 2 * (north - south), 30), 360);
+    const within = (least, value, most) => Math.max(least, Math.min(value, most));
+    return [within(-180, (west + east - width) / 2, 180 - width), within(-90, -(north + south) / 2 - width / 4, 90 - width / 2), width, width / 2];
+  }
+
+  function strengthen(service) {
+    for (const box of element("map").querySelectorAll("rect.extent")) box.classList.toggle("strong", box.dataset.of === String(service));
+  }
+
   function drawOnMap(cards, cell) {
     const map = element("map");
     map.querySelectorAll("rect").forEach((each) => each.remove());
-    const draw = (className, x, y, width, height) => {
+    const view = viewOf(cards.flatMap(([, card]) => card[8]));
+    map.setAttribute("viewBox", view.join(" "));
+    const least = view[2] / 100;
+    const draw = (className, x, y, width, height, service = "") => {
       const box = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-      Object.entries({ class: className, x, y, width, height }).forEach(([name, value]) => box.setAttribute(name, value));
+      Object.entries({ class: className, x, y, width, height, "data-of": service }).forEach(([name, value]) => box.setAttribute(name, value));
       map.append(box);
     };
-    for (const [, card] of cards) {
+    for (const [service, card] of cards) {
       for (const [west, south, east, north] of card[8]) {
-        draw("extent", west, -north, Math.max(east - west, 1), Math.max(north - south, 1));
+        draw("extent", west, -north, Math.max(east - west, least), Math.max(north - south, least), service);
       }
     }
     if (cell) {
@@ -242,6 +261,7 @@
     }
     element("found").hidden = !query.size;
     element("home").hidden = query.size > 0;
+    document.querySelector(".hero").classList.toggle("small", query.size > 0);
     if (!query.size) return drawOnMap([], "");
     try {
       const found = await search(wanted);
@@ -311,8 +331,9 @@
   });
   element("map").addEventListener("click", (event) => {
     const place = element("map").getBoundingClientRect();
-    const column = Math.floor(((event.clientX - place.left) / place.width) * 36);
-    const row = Math.floor(((event.clientY - place.top) / place.height) * 18);
+    const [x, y, width, height] = element("map").getAttribute("viewBox").split(" ").map(Number);
+    const column = Math.floor((x + 180 + ((event.clientX - place.left) / place.width) * width) / 10);
+    const row = Math.floor((y + 90 + ((event.clientY - place.top) / place.height) * height) / 10);
     element("cell").value = `${Math.min(column, 35)}.${Math.min(row, 17)}`;
     show(1, true);
   });

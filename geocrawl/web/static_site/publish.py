@@ -169,9 +169,10 @@ def _take_in(whole: _Whole, service: Service, layers: list[Layer]) -> None:
 
 
 def _list(folder: SiteFolder, options: SiteOptions, number: int, services: list[Service]) -> None:
-    """Write the list of the services of a folder, as a page and as a catalogue of records."""
+    """Write the list of the services of a folder by their names, as a page and as a catalogue of records."""
     place, heading = f"services/{number}", f"{services[0].id} – {services[-1].id}"
     rows = [(service.id, name_of(service), service.kind) for service in services]
+    rows.sort(key=lambda row: row[1].casefold())
 
     def make() -> Iterator[bytes]:
         links = [{"href": f"{id_}.html", "title": name, "kind": kind} for id_, name, kind in rows]

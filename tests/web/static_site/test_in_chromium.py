@@ -77,6 +77,9 @@ def test_words_find_services_and_lead_to_their_pages(browser: Any, place: str) -
         page.fill("#q", "peatland")
         page.get_by_role("link", name="Peatlands of Norvale").first.wait_for()
         assert titles(page) == ["Peatlands of Norvale"] and not page.locator("#home").is_visible()
+        page.locator(".hit").hover()
+        assert page.locator("#map rect.strong").count() == page.locator("#map rect.extent").count() > 0
+        assert page.locator("#map").get_attribute("viewBox") != "-180 -90 360 180"
         for words, title in (("gewasser MOORE", TITLES[8]), ("土地利用规划", TITLES[9]), ("onerror", TITLES[10])):
             page.fill("#q", words)
             page.get_by_role("link", name=title).first.wait_for()
