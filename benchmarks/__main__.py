@@ -34,6 +34,7 @@ NAMES = (
     "serve",
     "pages",
     "publish",
+    "budgets",
     "visitors",
     "windows",
     "families",

@@ -5,6 +5,7 @@ Then Chromium loads the first page and searches, from a server of files and from
 from __future__ import annotations
 
 import argparse
+import gzip
 import os
 import re
 import shutil
@@ -49,11 +50,11 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         for moment in ("first", "unchanged", "changed"):
             if moment == "changed":
                 _change(path)
-            figures[moment] = _publish(path, site)
+            figures[moment] = publish(path, site)
         figures["first_page_bytes"] = sum((site / name).stat().st_size for name in _FIRST_PAGE)
         if figures["first_page_bytes"] > _MOST_FIRST_BYTES:
             figures["missed"] = [f"the first page has more than {_MOST_FIRST_BYTES:,} bytes"]
-        figures["in_chromium"] = _searches(site)
+        figures["in_chromium"] = searches(site)
         return figures
 
 
@@ -67,7 +68,8 @@ def _change(path: Path) -> None:
         )
 
 
-def _publish(path: Path, site: Path) -> dict[str, Any]:
+def publish(path: Path, site: Path) -> dict[str, Any]:
+    """Publish a catalogue to a folder; return time, CPU, memory, files and bytes."""
     begun, mark = time.monotonic(), time.time_ns()
     command = [sys.executable, "-m", "geocrawl", "publish", "--db", str(path), "--out", str(site)]
     process = subprocess.Popen([*command, "--base-url", "https://maps.example.org"], stdout=subprocess.DEVNULL)
@@ -88,8 +90,11 @@ def _publish(path: Path, site: Path) -> dict[str, Any]:
     }
 
 
-def _searches(site: Path) -> dict[str, Any]:
-    """Return requests, bytes and milliseconds of the first page and of each search: "served" and "disk"."""
+def searches(site: Path, slowed: int = 1) -> dict[str, Any]:
+    """Return files, bytes and milliseconds of the first page and of each search: "served" and "disk".
+
+    `slowed`: how many times slower Chromium's processor is than this machine's.
+    """
     from playwright.sync_api import sync_playwright
 
     handler = partial(_Silent, directory=str(site))
@@ -97,7 +102,7 @@ def _searches(site: Path) -> dict[str, Any]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         browser = driver.chromium.launch(executable_path=find_chromium(""), args=["--no-sandbox"])
         places = {"served": f"http://127.0.0.1:{server.server_port}", "disk": site.as_uri()}
-        found = {name: _searched(browser, place) for name, place in places.items()}
+        found = {name: _searched(browser, place, slowed) for name, place in places.items()}
         browser.close()
         server.shutdown()
     return found
@@ -108,10 +113,11 @@ class _Silent(SimpleHTTPRequestHandler):
         pass
 
 
-def _searched(browser: Any, place: str) -> dict[str, Any]:
+def _searched(browser: Any, place: str, slowed: int) -> dict[str, Any]:
     figures = {}
     for words in ("", *_SEARCHES):
         page, loaded = browser.new_page(), list[str]()
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": slowed})
         page.on("response", lambda response, loaded=loaded: loaded.append(response.url))
         page.goto(f"{place}/index.html", wait_until="load")
         first, begun = len(loaded), time.monotonic()
@@ -124,7 +130,7 @@ def _searched(browser: Any, place: str) -> dict[str, Any]:
             "hits": page.locator("#summary").inner_text() if words else "",
             "ms": round(1000 * (time.monotonic() - begun)) if words else elapsed,
             "files": len(files),
-            "kB": round(sum(len(page.request.get(each).body()) for each in files) / 1000)
+            "kB": round(sum(len(gzip.compress(page.request.get(each).body())) for each in files) / 1000)
             if place.startswith("http")
             else None,
         }
