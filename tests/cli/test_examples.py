@@ -1,0 +1,50 @@
+"""Every command line of the documentation is one that the program takes: command, options, kinds of values.
+
+The tutorial's and operating.md's are run (`tests/acceptance/test_newcomer_path.py`, `tests/systemd/test_operating.py`).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from functools import cache
+from typing import Any
+
+import typer
+
+from geocrawl.cli import app
+from tests.cli.test_registry import _walk
+from tests.support.places import ROOT
+
+PAGES = [*ROOT.glob("README*.md"), ROOT / "systemd/README.md", *sorted((ROOT / "docs").glob("*.md"))]
+_LINE = re.compile(r"^ {4,}(?:\$ )?(?:\S*/)?geocrawl ([a-z].*)$", re.M)
+
+
+@cache
+def _commands() -> dict[str, Any]:
+    return dict(_walk(typer.main.get_command(app), ""))
+
+
+def _refused(words: list[str]) -> str:
+    """Return why the program would not take a line, read as it reads one up to where the command begins; '' if it
+    would."""
+    name = next((name for name in (" ".join(words[:2]), words[0]) if name in _commands()), "")
+    if not name:
+        return "no such command"
+    try:
+        _commands()[name].make_context(name, words[len(name.split()) :])
+    except Exception as error:  # Click's, or Typer's own of the same names
+        return str(getattr(error, "message", error))
+    return ""
+
+
+def test_every_example_is_a_command_that_geocrawl_takes() -> None:
+    text = "\n".join(page.read_text("utf-8") for page in PAGES).replace("\\\n", " ")
+    lines = dict.fromkeys(line.partition(" | ")[0] for line in _LINE.findall(text))
+    assert len(lines) > 90
+    told = {line: _refused(shlex.split(line, comments=True)) for line in lines}
+    assert {line: why for line, why in told.items() if why} == {}
+
+
+def test_an_option_of_former_days_is_refused() -> None:
+    assert "--plots" in _refused(["stats", "--plots"]) and _refused(["failures"]) == "no such command"
