@@ -8,26 +8,25 @@ strategies, topics or files is read here by the very functions that a run reads 
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
-import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from geocrawl.config import check, database_path
 from geocrawl.crawler.report import QueueTable, queue_table
 from geocrawl.errors import EnvironmentFault, GeocrawlError, UsageError
-from geocrawl.fetch.proxy import proxy_from_environment
+from geocrawl.fetch.proxy import proxy_at, proxy_from_environment
 from geocrawl.files import refuse_database
 from geocrawl.model import FrontierStats
 from geocrawl.model.watches import LateWatch
 from geocrawl.priority import registry
-from geocrawl.sanitize import masked, plain
+from geocrawl.sanitize import plain
 from geocrawl.settings import DEFAULT_STRATEGY, Settings
 from geocrawl.store import Connection, OpenSnapshot, Store
 from geocrawl.urls.database import DatabaseUrl
@@ -290,23 +289,21 @@ def _check_names() -> Finding:
 
 
 def _check_proxies(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield whether each proxy that is set takes connections."""
+    """Yield whether each proxy that is set answers, and to this user. No site is asked."""
+    from geocrawl.fetch.own_faults import trouble_of
+
     try:
         environment = proxy_from_environment(environ)
     except GeocrawlError as error:
         yield Finding("proxy-invalid", Severity.CRITICAL, "proxy", str(error))
         return
     addresses = dict.fromkeys(filter(None, (settings.proxy, environment.http, environment.https)))
-    for address in addresses:
-        parts = urlsplit(address)
-        if not parts.hostname:
-            continue
-        try:
-            socket.create_connection((parts.hostname, parts.port or 80), _CONNECT_S).close()
-            yield Finding("proxy-good", Severity.OK, "proxy", f"{masked(address)} takes connections")
-        except OSError as error:
-            sentence = f"{masked(address)}: {error.strerror or error}"
-            yield Finding("proxy-away", Severity.CRITICAL, "proxy", sentence, "start it, or unset the setting")
+    for proxy in filter(None, (proxy_at(address, "proxy") for address in addresses)):
+        if trouble := asyncio.run(trouble_of(proxy, _CONNECT_S)):
+            advice = "start or mend it, put the user and password into its address, or unset the setting"
+            yield Finding("proxy-away", Severity.CRITICAL, "proxy", f"{proxy.address} {trouble}", advice)
+        else:
+            yield Finding("proxy-good", Severity.OK, "proxy", f"{proxy.address} answers")
     if not addresses:
         yield Finding("proxy-none", Severity.OK, "proxy", "none is set")
 

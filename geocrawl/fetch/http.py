@@ -19,7 +19,7 @@ import httpx
 
 from geocrawl.fetch.answer_reader import AnswerReader, HttpAnswer, KeptConnectionLost, UnverifiedServer
 from geocrawl.fetch.decode import ACCEPTED
-from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify
+from geocrawl.fetch.failures import WEB_ERRORS, Unreadable, classify, is_refused_tunnel
 from geocrawl.fetch.guard import AddressGuard, is_literal
 from geocrawl.fetch.ip_bounds import IpBounds
 from geocrawl.fetch.names import NameCache, Resolver
@@ -248,6 +248,8 @@ class HttpClient:
                 raise fault from error
         if code is FailureCode.TIMEOUT_TOTAL:
             detail = f"no whole answer within {self._settings.total_timeout_s:g} s"
+        if proxy is not None and (is_refused_tunnel(error) or code.startswith("timeout-")):
+            detail = f"{detail} (through the proxy {proxy.address})"
         status = response.status_code if response is not None else None
         kind = KeptConnectionLost if is_repeated else Failure
         return kind(url, code, detail, self._since_ms(started), status=status)

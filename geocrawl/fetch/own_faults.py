@@ -104,7 +104,7 @@ class OwnFaults:
 
         async def refusal() -> str:
             wanted = await wants_password(proxy, url.host, self._test_s)
-            return "wants a user name and a password (407)" if wanted else ""
+            return _LOCKED if wanted else ""
 
         async def is_over() -> bool:
             return not await refusal()
@@ -183,7 +183,17 @@ _DEFAULT_PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 _ROUTES = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 """Addresses for documentation (RFC 5737, RFC 3849), to which the way leads over the default route."""
 _ANY_PORT = 9
+_LOCKED = "wants a user name and a password (407)"
+_NOBODY = "geocrawl.invalid"
+"""A name that no server has (RFC 2606)."""
 _STATUS_BYTES = 64
+
+
+async def trouble_of(proxy: Proxy, limit_s: float) -> str:
+    """Return what keeps requests from a proxy (`does not answer (refused)` …); '' for nothing. No site is asked."""
+    if why := await why_away(proxy, limit_s):
+        return f"does not answer ({why})"
+    return _LOCKED if not proxy.is_socks and await wants_password(proxy, _NOBODY, limit_s) else ""
 
 
 async def why_away(proxy: Proxy, limit_s: float) -> str:

@@ -64,7 +64,7 @@ def proxy_from_environment(environ: Mapping[str, str]) -> EnvironmentProxies:
 
     proxies = EnvironmentProxies(value("http_proxy"), value("https_proxy"), value("no_proxy"))
     for name, text in (("http_proxy", proxies.http), ("https_proxy", proxies.https)):
-        _read(text, name)
+        proxy_at(text, name)
     return proxies
 
 
@@ -73,15 +73,15 @@ class Routes:
 
     def __init__(self, settings: Settings, environment: EnvironmentProxies) -> None:
         """Raise UsageError for a proxy that cannot be used."""
-        self._common = _read(settings.proxy, "--proxy")
+        self._common = proxy_at(settings.proxy, "--proxy")
         self._sites = {
-            name: None if site.proxy == "direct" else _read(site.proxy, f"proxy of the site {name}")
+            name: None if site.proxy == "direct" else proxy_at(site.proxy, f"proxy of the site {name}")
             for name, site in settings.sites.items()
             if site.proxy
         }
         self._environment = {
-            "http": _read(environment.http, "http_proxy"),
-            "https": _read(environment.https, "https_proxy"),
+            "http": proxy_at(environment.http, "http_proxy"),
+            "https": proxy_at(environment.https, "https_proxy"),
         }
         self._bypass = {"no": environment.no_proxy}
 
@@ -100,7 +100,8 @@ class Routes:
 
 
 @lru_cache(maxsize=64)
-def _read(text: str, what: str) -> Proxy | None:
+def proxy_at(text: str, what: str) -> Proxy | None:
+    """Return the proxy of an address; None for ''. Raise UsageError, about `what`, for one that cannot be used."""
     if not text:
         return None
     try:

@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from geocrawl.app import findings as checks
 from geocrawl.app.findings import Finding, Severity, check_status, worst
 from geocrawl.cli.status import examine
+from geocrawl.settings import Settings
 from geocrawl.store.frontier.status import read_status
 from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from tests.support.commands import geocrawl
+from tests.support.loopback import Handler, Server, running
 from tests.support.world import World, link
 
 NOW = 1_700_000_000.0
@@ -52,6 +55,44 @@ def test_what_is_wrong_is_named_with_what_to_do(tmp_path: Path) -> None:
     assert findings["proxy"].severity and str(port) in findings["proxy"].text
     assert findings["contact"].severity and "set `contact`" in findings["contact"].advice
     assert not findings["database"].severity and not findings_of(visited_at + 60, **broken)["clock"].severity
+
+
+class Locked(Handler):
+    """A proxy that answers whoever asks about itself, and opens tunnels for known users only."""
+
+    def respond(self) -> None:
+        """Never asked by GET."""
+
+    def do_OPTIONS(self) -> None:
+        """Answer about the proxy itself."""
+        self.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        self.close_connection = True
+
+    def do_CONNECT(self) -> None:
+        """Refuse a tunnel."""
+        status = b"502 Bad Gateway" if "Proxy-Authorization" in self.headers else b"407 Who are you"
+        self.write(b"HTTP/1.1 " + status + b"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        self.close_connection = True
+
+
+def proxy_finding(address: str) -> Finding:
+    return next(iter(checks._check_proxies(replace(Settings(), proxy=address), {})))
+
+
+def test_a_proxy_that_wants_a_password_is_away_without_it(tmp_path: Path) -> None:
+    with running(Server(Locked)) as server:
+        place = f"127.0.0.1:{server.server_port}"
+        without, with_one = proxy_finding(f"http://{place}"), proxy_finding(f"http://me:secret@{place}")
+    assert without.severity is Severity.CRITICAL and place in without.text and "(407)" in without.text
+    assert not with_one.severity and "secret" not in with_one.text
+
+
+@pytest.mark.parametrize("scheme", ["http", "socks5"])
+def test_a_proxy_that_takes_connections_and_never_answers_is_away(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "_CONNECT_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        found = proxy_finding(f"{scheme}://127.0.0.1:{silent.getsockname()[1]}")
+    assert found.severity is Severity.CRITICAL and "does not answer (no answer in 0.2 s)" in found.text
 
 
 def test_settings_that_cannot_be_read_do_not_hide_what_else_is_wrong(

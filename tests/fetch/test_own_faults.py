@@ -8,7 +8,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -98,7 +98,19 @@ async def test_what_a_living_proxy_cannot_reach_is_the_servers_failure(
         tunnel = await kit(proxy=server.base).get("https://a.example/")
         plain = await kit(proxy=server.base).get("http://a.example/")
     assert isinstance(tunnel, Failure) and tunnel.code is code
+    assert tunnel.detail == f"{status} (through the proxy {server.base})"
     assert isinstance(plain, Page) and plain.status == int(status[:3])
+
+
+async def test_a_tunnel_that_hangs_names_the_proxy_and_not_its_password(kit: MakeKit) -> None:
+    def behave(target: str, writer: asyncio.StreamWriter) -> bytes | Awaitable[None]:
+        return answer(b"") if target == "*" else say_nothing()
+
+    async with serve(behave) as server:
+        asking = kit(proxy=server.base.replace("//", "//me:secret@"), read_timeout_s=0.2, connect_timeout_s=5)
+        got = await asking.get("https://a.example/")
+    assert isinstance(got, Failure) and got.code.startswith("timeout-")
+    assert f"(through the proxy {server.base})" in got.detail and "secret" not in got.detail
 
 
 async def test_a_server_that_hangs_up_or_says_407_behind_a_living_proxy_is_no_fault_of_ours(kit: MakeKit) -> None:
