@@ -33,8 +33,11 @@ from geocrawl.store.frontier.status import read_status
 from geocrawl.store.store import Store
 from geocrawl.store.upkeep.daemon_lock import DaemonLock, ask_to_pause
 from geocrawl.store.upkeep.watches import Watches
+from tests.app.test_watch_rounds import Watched, dripping
 from tests.support.crawls import Watcher, settings_for, url
+from tests.support.loop_time import LoopTime
 from tests.support.postgres import Server
+from tests.support.receivers import webhook
 
 LIMIT_S = 300
 OFTEN = tuple(Tick(each.name, 0.1) for each in TICKS)
@@ -145,6 +148,29 @@ async def _see_what_is_due_done(store: Store, database: Database, settings: Sett
     await until(lambda: database.connection.execute(old).fetchone() == (0,), "old probes to be dropped")
     daemon.stop("test")
     assert await running == "test"
+
+
+def test_its_end_waits_for_no_recipient_and_loses_no_notice(tmp_path: Path) -> None:
+    watched, unsent = Watched(tmp_path / "c.db"), "SELECT count(*) FROM notice WHERE sent_at IS NULL"
+    os.mkfifo(tmp_path / "pipe")
+    with dripping() as (mail, visitors), webhook() as hangs:
+        hangs.answers.clear()
+        watched.watch("mail:a@b.example", hangs.address, f"file:{tmp_path}/pipe")
+        watched.die()
+        watched.store.close()
+        settings = Settings(allow_private=True, mail_security="none", mail_server=mail)
+
+        async def end() -> str:
+            with Store.open(watched.store.path, clock=SystemClock()) as store:
+                running = asyncio.create_task(_daemon(store, settings).run())
+                await until(lambda: visitors and hangs.received, "deliveries under way")
+                LoopTime(still=True)  # no limit of a delivery ends from now on
+                os.kill(os.getpid(), signal.SIGTERM)
+                return await running
+
+        assert asyncio.run(end()) == "signal"
+    with Store.open(watched.store.path, clock=SystemClock()) as store:
+        assert store.connection.execute(unsent).fetchone() == (3,) and read_holder(store.connection) is None
 
 
 def _beside(store: Store) -> Store:
