@@ -247,7 +247,7 @@ class PoliteTurn:
             sent_bytes=answer.sent_bytes,
             cut=answer.cut,
             not_modified=answer.not_modified,
-            retry_after_s=read_retry_after(answer.headers.get("retry-after", ""), self._clock.now(), self._settings),
+            retry_after_s=read_retry_after(answer.headers, self._clock.now(), self._settings),
             deviations=answer.deviations,
         )
 

@@ -240,7 +240,7 @@ class PacedHost:
         """Return the seconds for which an answer asks to be left alone; None when it does not."""
         if isinstance(answer, Failure) or answer.status not in (429, 503):
             return None
-        return read_retry_after(answer.headers.get("retry-after", ""), self._clock.now(), self._settings)
+        return read_retry_after(answer.headers, self._clock.now(), self._settings)
 
     async def _exchange(
         self, url: Url, purpose: Purpose, cookies: Cookies | None, validators: Validators | None, body: bytes | None

@@ -32,6 +32,7 @@ Crawl-delay, whichever is longer.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
@@ -203,18 +204,20 @@ def delay_s(host: HostState, settings: Settings) -> float:
     return settings.pace_s(host.name, host.crawl_delay_s)
 
 
-def read_retry_after(value: str, now: float, settings: Settings) -> float | None:
-    """Return the seconds to wait by a Retry-After field (seconds or a date), at most `max_retry_after_s`.
+def read_retry_after(fields: Mapping[str, str], now: float, settings: Settings) -> float | None:
+    """Return the seconds to wait by the Retry-After (seconds or a date) among an answer's header fields, at most
+    `max_retry_after_s`; None without a valid one.
 
-    None when the field is not valid.
+    A date is by the server's clock, which may be minutes off ours: the answer's Date says by how much.
     """
-    value = value.strip()
+    value = fields.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():
         return min(float(value[:12]), settings.max_retry_after_s)
     moment = read_http_date(value) if value else None
     if moment is None:
         return None
-    return min(max(moment.timestamp() - now, 0.0), settings.max_retry_after_s)
+    sent = read_http_date(fields.get("date", ""))
+    return min(max(moment.timestamp() - (sent.timestamp() if sent else now), 0.0), settings.max_retry_after_s)
 
 
 def _backoff_s(name: str, errors: int, effect: Effect, settings: Settings, retry_after_s: float | None) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from email.utils import format_datetime
+from email.utils import format_datetime, formatdate
 
 import pytest
 
@@ -204,7 +204,18 @@ def test_retry_after_stands_for_the_rest_until_it_does_not_help() -> None:
     ],
 )
 def test_retry_after_is_read_as_seconds_or_a_date(value: str, expected: float | None) -> None:
-    assert read_retry_after(value, NOW, S) == expected
+    assert read_retry_after({"retry-after": value}, NOW, S) == expected
+
+
+@pytest.mark.parametrize("off_s", [-7 * 60, 0, 7 * 60, 3 * 86_400])
+@pytest.mark.parametrize("wait_s", [0, 90])
+def test_a_date_to_retry_after_is_by_the_servers_clock(off_s: int, wait_s: int) -> None:
+    fields = {
+        "date": formatdate(NOW + off_s, usegmt=True),
+        "retry-after": formatdate(NOW + off_s + wait_s, usegmt=True),
+    }
+    assert read_retry_after(fields, NOW, S) == wait_s
+    assert read_retry_after(fields | {"date": "soon"}, NOW, S) == min(max(0, off_s + wait_s), S.max_retry_after_s)
 
 
 @pytest.mark.parametrize("text", ["Tue, 99 Nov 2023 22:15:20 GMT", "0", "x" * 5000, "Sat, 01 Jan 9999 00:00:00 -9999"])

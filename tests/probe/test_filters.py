@@ -25,7 +25,7 @@ HTML = b"<!doctype html><html><title>403 Forbidden</title><h1>Forbidden</h1></ht
 def page(status: int, body: bytes = HTML, **headers: str) -> Page:
     assert URL is not None
     fields = {name.replace("_", "-"): value for name, value in headers.items()}
-    wait_s = read_retry_after(headers.get("retry_after", ""), 0.0, Settings())
+    wait_s = read_retry_after({"retry-after": headers.get("retry_after", "")}, 0.0, Settings())
     return Page(URL, URL, status, fields, body, 1.0, 0.0, retry_after_s=wait_s)
 
 
