@@ -14,7 +14,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from geocrawl.wording import day_of, read_hours
 
-NO_LIMIT = 1 << 60
+NO_LIMIT = 10**15
 """An effectively unlimited number of pages."""
 PAGES_SHARE = 0.9
 """Share of a day's traffic that page visits may use. The rest is reserved for probes, so that services are watched
