@@ -179,11 +179,13 @@ class Processes:
 
 
 def share_of(settings: Settings, process: int) -> Settings:
-    """Return the settings of one of the processes: its share of the visits at a time and of what reads answers."""
+    """Return the settings of one of the processes: its share of the visits at a time, of what reads answers and of the
+    content that one host is asked for."""
     count = settings.processes
     return replace(
         settings,
         workers=_share(settings.workers, process, count),
+        map_requests_per_host=_share(settings.map_requests_per_host, process, count),
         reading_processes=min(settings.reading_processes, max(_share(settings.reading_processes, process, count), 1)),
     )
 

@@ -150,8 +150,8 @@ class HostileWeb(Server):
     def __init__(self) -> None:
         super().__init__(_Handler)
         self.asked = Counter[str]()
-        kinds = {"page": list(_PAGES.values()), "rules": list(_RULES.values()), "caps": list(_ALTERED.values())}
-        self.hosts = [f"{kind}-{number}.example" for kind, made in kinds.items() for number in range(len(made))]
+        kinds = {"page": len(_PAGES), "rules": len(_RULES), "caps": len(_ALTERED)}
+        self.hosts = [f"{kind}-{number}.example" for kind, count in kinds.items() for number in range(count)]
         self.good = [f"good-{number}.example" for number in range(6)]
 
     def answer(self, host: str, path: str) -> bytes:

@@ -15,7 +15,9 @@ from typing import Any
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from geocrawl.app.processes import share_of
 from geocrawl.demo import DemoWeb
+from geocrawl.settings import Settings
 from tests.support import forked, scale_web
 from tests.support.helpers import LIMIT_S, team_crawl
 from tests.support.invariants import check_invariants
@@ -26,6 +28,13 @@ from tests.support.scale_web import politeness
 WEB = scale_web.Web(hosts=12, pages_a_host=12)
 START = [scale_web.address(host, 0) for host in range(WEB.hosts)]
 ORDINARY = ("--delay", "0", "--economy", "0", "--max-depth", "30", "--workers", "6")
+
+
+@pytest.mark.parametrize(("most", "count"), [(200, 4), (1, 3), (0, 2), (7, 3), (5, 1)])
+def test_processes_share_the_content_requests_to_a_host(most: int, count: int) -> None:
+    settings = Settings(map_requests_per_host=most, processes=count, workers=count)
+    shares = [share_of(settings, number).map_requests_per_host for number in range(count)]
+    assert sum(shares) == most and max(shares) - min(shares) <= 1
 
 
 def rows(home: Path, statement: str) -> list[Any]:
