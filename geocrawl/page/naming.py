@@ -35,8 +35,9 @@ _PHRASE = re.compile(
 PHRASE_WORDS = tuple(sorted({" ".join(name.split()[:2]) for name in PROSE}))
 """Every phrase of `kind_in_phrase` contains one of these texts."""
 
-_WORDS = "|".join(str(kind) for kind in Kind if str(kind) in kind.called)
+KIND_WORDS = tuple(str(kind) for kind in Kind if str(kind) in kind.called)
 """Names that are words of addresses, too. The name of ArcGIS is left out: it says nothing about a service."""
+_WORDS = "|".join(KIND_WORDS)
 _ADDRESS = re.compile(
     rf"(?:service|request)(?:=|%3d)|(?<![a-z])(?:{_WORDS}|ows|wxs|ogc)(?![a-km-rtu-z])"
     r"|getcap|mapserv|geoserver|mapproxy|mapcache|tilecache|geowebcache|qgis|esrimap|iserver/services|erdas-iws|deegree"
@@ -70,8 +71,8 @@ def _kind_of_word(word: str) -> str:
         if word.removeprefix(before) in _KINDS:
             return _KINDS[word.removeprefix(before)]
     for after in _AFTER:
-        if word.removesuffix(after) in _KINDS:
-            return _KINDS[word.removesuffix(after)]
+        if (name := word.removesuffix("s").removesuffix(after)) in _KINDS:
+            return _KINDS[name]
     return ""
 
 

@@ -3,10 +3,12 @@
 One reader serves inline and linked JavaScript, JSON in scripts, attributes and files, and JSON-LD, because JSON is read
 as JavaScript here. The reader has a stack of open brackets. The kind of an address is the one that the nearest
 construct around the address names: its key (`wmsUrl: …`), the `type` of its object (`{"type": "wms", "url": …}`:
-Terria, MapStore, Oskari, Mapbender), or the function that it is passed to (`L.tileLayer.wms(…)`, `new
-ol.source.TileWMS({url: …})`, Cesium's `WebMapServiceImageryProvider`, ArcGIS' `WMSLayer`). Strings joined by `+` or in
-a template are concatenated as far as their parts are constants of the same script. Strings that are no address are read
-as text and as HTML, because viewers keep layers in formats of their own and build what they show from strings.
+Terria, MapStore, Oskari, Mapbender), the parameters that are sent to it (`{url: …, params: {LAYERS: …}}`: OpenLayers
+whose names a build has shortened; `{service: "WFS"}`), a cell of its row (`["Roads", "WMS", …]`), or the function that
+it is passed to (`L.tileLayer.wms(…)`, `new ol.source.TileWMS({url: …})`, Cesium's `WebMapServiceImageryProvider`,
+ArcGIS' `WMSLayer`, `createElement(WMSTileLayer, {url: …})`). Strings joined by `+` or in a template are concatenated as
+far as their parts are constants of the same script or the page's own origin. Strings that are no address are read as
+text and as HTML, because viewers keep layers in formats of their own and build what they show from strings.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from urllib.parse import unquote
 
 from geocrawl.formats.text import fold, well_formed
 from geocrawl.page.content import MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink
-from geocrawl.page.naming import kind_in_name, may_be_service
+from geocrawl.page.naming import KIND_WORDS, kind_in_name, may_be_of_kind, may_be_service
 from geocrawl.page.text import addresses_in_text
 
 MAX_ADDRESSES = 2_000
@@ -42,11 +44,20 @@ _ABSOLUTE = re.compile(r"(?:https?:)?//[^\s/?#\"'<>]+", re.I)
 _ESCAPED_ADDRESS = re.compile(r"https?%3A%2F%2F", re.I)
 _SUBDOMAIN = re.compile(r"\{(?:s|[a-z0-9]-[a-z0-9])\}", re.I)
 _TILE_NUMBER = re.compile(r"\{-?(?:x|y|z|tilematrix|tilecol)\}", re.I)
-_BAD = re.compile(r"[\s<>\"`|*]")
-_TYPE_KEY = re.compile(r"(?:type|typename|format)\Z|\A(?:service|protocol|provider|class|kind|driver|conformsto)\Z")
+_BAD = re.compile(r"[\s\x00-\x02<>\"`|*]")
+_TYPE_KEY = re.compile(
+    r"(?<!server)(?:type|typename|format)\Z|\A(?:service|protocol|provider|class|kind|driver|conformsto)\Z"
+)
 """Keys whose value names the type of the object, even a type that is no kind of service."""
 _TYPE_WORD = re.compile(r"[\w:.-]{3,60}")
 """A value that may name a type under any key."""
+_PARAMETERS = re.compile(
+    r"(?:\A|\.)(?:params|parameters|data|query|qs|searchparams|urlsearchparams|param|stringify)\Z", re.I
+)
+"""Names of objects, and functions of objects, that hold the parameters of a request."""
+_LOCATION = {"location.origin": "\0", "location.protocol": "\1", "location.host": "\2", "location.hostname": "\2"}
+"""The parts of the page's own address, as they stand in strings that are joined of them."""
+_OWN_ORIGIN = re.compile(r"\A(?:\x00|\x01?//\x02)(?=/)|\A\x01(?=//)")
 _IN_BRACES = re.compile(r"[{}]|\$\(")
 _ATTRIBUTE = re.compile(r"(?:href|src|action|data-[\w-]{1,40})\s?=\s?[\"']?([^\s\"'<>]{4,2000})", re.I)
 _SEPARATORS = str.maketrans("|*^", "   ")
@@ -64,8 +75,12 @@ class _Bracket:
     """Name of the function that is called, or of the object."""
     kind: str = ""
     typed: bool = False
-    """Whether the object names its own type, so that the brackets around the object no longer count."""
+    """Whether the object or row names its own type, so that the brackets around it no longer count."""
     title: str = ""
+    argument: str = ""
+    """Kind that the argument before names: of the component that gets the next argument as its properties."""
+    parameters: bool = False
+    """Whether the brackets hold the parameters of a request."""
     above: _Bracket | None = None
     depth: int = 0
 
@@ -105,7 +120,7 @@ class _Reader:
     """Reads the tokens of one script in order."""
 
     bracket: _Bracket = field(default_factory=lambda: _Bracket(""))
-    constants: dict[str, str] = field(default_factory=dict)
+    constants: dict[str, str] = field(default_factory=lambda: dict(_LOCATION))
     found: list[_AddressString] = field(default_factory=list)
     missing: set[str] = field(default_factory=set)
     """Names of parts whose value was not known where they were joined."""
@@ -118,6 +133,8 @@ class _Reader:
     """Whether a `?` is open, so that the text before the next `:` is a value, not a key."""
     key: str = ""
     """Key of the next value."""
+    is_property: bool = False
+    """Whether the key is that of a property (`a: …`), not of a variable (`a = …`)."""
     last: Token = field(default_factory=lambda: Token("", ""))
 
     def take(self, token: Token) -> None:
@@ -153,11 +170,20 @@ class _Reader:
             return
         if sign in ":=":
             self.value, self.key = None, self.last.text if self.last.kind in ("name", "string") else ""
+            self.is_property = sign == ":"
+            if (
+                self.bracket.parameters
+                and self.key.lower() == "layers"
+                and self.bracket.name.lower().startswith("param")
+            ):
+                self._note_request("wms")
             return
         name = self.last.text if sign == "(" and self.last.kind == "name" else self.key
         if sign == "(":
             self.value = None
         self._end_value()
+        if sign == "," and self.bracket.sign == "(":
+            self.bracket.argument = self._kind_of_argument()
         if sign in "{([":
             self._open(sign, name)
         elif sign in "})]":
@@ -168,21 +194,46 @@ class _Reader:
     def _open(self, sign: str, name: str) -> None:
         above = self.bracket
         if above.depth < _MAX_DEPTH:
-            self.bracket = _Bracket(sign, name, kind_in_name(name), above=above, depth=above.depth + 1)
+            kind = kind_in_name(name) or (above.argument if sign == "{" else "")
+            self.bracket = _Bracket(sign, name, kind, above=above, depth=above.depth + 1)
+            if _PARAMETERS.search(name):
+                self.bracket.parameters = sign == "(" or self.is_property
+            elif sign == "{":
+                self.bracket.parameters = above.parameters and above.sign == "("
+
+    def _kind_of_argument(self) -> str:
+        """Return the kind that the argument which ends here names by one word: a component's name, '' for none."""
+        is_word = self.last.kind == "name" or (self.last.kind == "string" and _TYPE_WORD.fullmatch(self.last.text))
+        return kind_in_name(self.last.text) if is_word else ""
+
+    def _note_request(self, kind: str) -> None:
+        """Note the kind that parameters name for the object and the call around them, which may hold the address."""
+        within = self.bracket.above
+        is_argument = within is not None and within.parameters  # URLSearchParams({…}), whose call holds the address
+        around = within.above if within is not None and is_argument else within
+        if around is not None and around.sign == "{" and not is_argument and not around.typed:
+            call = around.above
+            if call is None or call.sign != "(" or not call.kind:
+                around.kind = around.kind or kind
+            around = call
+        if around is not None and around.sign == "(":
+            around.kind = around.kind or kind
 
     def _end_value(self) -> None:
         """End an expression, whose known text may be a constant, the type of its object, or an address."""
         value, self.value = self.value, None
         if value is None or not value.known:
             return
-        key, text = value.key.lower(), value.known
+        key, text = value.key.lower(), _OWN_ORIGIN.sub("", value.known)
         if value.open and len(text) <= MAX_HREF_CHARS and key and len(self.constants) < _MAX_CONSTANTS:
-            self._remember(value.key, text)
+            self._remember(value.key, value.known)
         bracket = self.bracket
         if key in _TITLE_KEYS and not bracket.title:
             bracket.title = text
         elif key and bracket.sign == "{":
             self._note_type(key, text)
+        elif bracket.sign == "[" and not bracket.typed and text.lower().removeprefix("ogc:") in KIND_WORDS:
+            bracket.kind, bracket.typed = kind_in_name(text), True
         if len(self.found) >= MAX_ADDRESSES:
             return
         if _may_be_address(text):
@@ -195,6 +246,8 @@ class _Reader:
         bracket = self.bracket
         if _TYPE_KEY.search(key):
             kind = kind_in_name(text)
+            if kind and key == "service" and bracket.parameters:
+                self._note_request(kind)
             if kind or not bracket.typed:
                 bracket.kind = kind
             bracket.typed = True
@@ -303,7 +356,7 @@ def _kind_of(found: _AddressString) -> str:
         if kind or bracket is None:
             break
         kind = bracket.kind
-        if bracket.typed:
+        if bracket.typed or (bracket.sign != "(" and _PICTURE_KEY.search(bracket.name.lower())):
             break
         bracket = bracket.above
     return kind
@@ -320,9 +373,11 @@ def _is_wanted(href: str, kind: str, found: _AddressString, *, relative: bool) -
     if may_be_service(href):
         return True
     key = found.key.lower().rpartition(".")[2]
-    if not kind or not found.whole or _PICTURE_KEY.search(key) or _OTHER_KEY.search(key):
+    if not kind or not (found.whole or href.endswith("?")) or _PICTURE_KEY.search(key) or _OTHER_KEY.search(key):
         return False
-    return _ADDRESS_KEY.search(key) is not None or (not key and found.bracket.sign == "(") or bool(kind_in_name(key))
+    if not key and found.bracket.sign != "(":
+        return found.bracket.sign == "[" and found.bracket.typed and may_be_of_kind(href, kind)
+    return not key or _ADDRESS_KEY.search(key) is not None or bool(kind_in_name(key))
 
 
 def _texts_around(bracket: _Bracket) -> tuple[str, str]:

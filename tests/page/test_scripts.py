@@ -58,6 +58,26 @@ def found(code: str, *, relative: bool = True) -> list[tuple[str, str]]:
         ),
         ('popup("<a href=/geo/wms?request=GetCapabilities>all</a>")', "/geo/wms?request=GetCapabilities", ""),
         ("tiles: [`https://h.org/geo/wms?layers=${name}&bbox={bbox-epsg-3857}`]", "https://h.org/geo/wms?layers=", ""),
+        ("(0,r.jsx)(WMSTileLayer, {layers: 'x', url: 'https://h.org/f'})", "https://h.org/f", "wms"),
+        ("o.createElement(p.WMSTileLayer, {url: 'https://h.org/g'})", "https://h.org/g", "wms"),
+        ("_c('l-wms-tile-layer', {attrs: {'base-url': 'https://h.org/h'}})", "https://h.org/h", "wms"),
+        (
+            "new n.A({url: 'https://h.org/i', params: {LAYERS: e, TILED: !0}, serverType: 'geoserver'})",
+            "https://h.org/i",
+            "wms",
+        ),
+        ("$.ajax({url: 'https://h.org/j', data: {service: 'WFS', typename: t}})", "https://h.org/j", "wfs"),
+        ("axios.get('https://h.org/k', {params: {service: 'WCS'}})", "https://h.org/k", "wcs"),
+        ("fetch('https://h.org/l?' + new URLSearchParams({service: 'WFS'}))", "https://h.org/l?", "wfs"),
+        ('var layers = [["Roads", "WMS", "https://h.org/m/n", "roads"]]', "https://h.org/m/n", "wms"),
+        (
+            '{"wmslayers": [{"url": "https://h.org/o", "legend": [{"url": "https://h.org/p?q=1"}]}]}',
+            "https://h.org/o",
+            "wms",
+        ),
+        ("const base = window.location.origin; go(base + '/geo/wms?map=')", "/geo/wms?map=", ""),
+        ("go(location.protocol + '//' + location.host + '/geo/wms')", "/geo/wms", ""),
+        ("go(document.location.protocol + '//h.org/geo/wms')", "//h.org/geo/wms", ""),
     ],
 )
 def test_viewers_of_many_makes_are_understood(code: str, address: str, kind: str) -> None:
@@ -92,6 +112,12 @@ def test_texts_are_joined_as_far_as_they_are_known(code: str) -> None:
         '{"type": "geojson", "url": "http://h.org/data"}',
         '{"wms": {"type": "image", "url": "http://h.org/picture"}}',
         "var shop = 'http://shop.org/basket?id=1'",
+        "go(location.protocol + '//' + location.hostname + ':8080/geo/wms')",
+        "openPopup(wmsInfo, 'https://h.org/about')",
+        "function f() { const params = {service: 'WFS'}; var url = 'https://h.org/about' }",
+        '{"data": {"layers": []}, "url": "https://h.org/about"}',
+        '["https://h.org", "geo", "wms"].join("/")',
+        "new t.A({url: 'https://h.org/tiles', params: {token: 1}})",
     ],
 )
 def test_what_is_no_service_is_left_alone(code: str) -> None:
