@@ -32,11 +32,13 @@ ITEM = "/collections/services/items/1"
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A catalogue of a service whose facts are all known."""
+    pytest.importorskip("py3langid", reason="needs py3langid: make dev-env")
     path = tmp_path_factory.mktemp("columns") / "c.db"
     described = service("Roads", "Road Office", ("roads",), (5.0, 45.0, 10.0, 50.0))
     known = replace(
         described,
         layers=tuple(replace(layer, times=read_interval("2015", "2020", "P1Y")) for layer in described.layers),
+        abstract="Motorways, main roads and lanes of the country, with the year in which they were built.",
         keywords=("roads",),
         online_resource="http://a.example/",
         fees="none",
@@ -159,7 +161,7 @@ def test_a_record_and_its_schema_have_each_column_that_is_declared_for_records(c
     assert {name: schema[name] | of_name for name, of_name in declared.items()} == {
         name: schema[name] for name in declared
     }
-    composed = {"contacts", "externalIds", "formats", "keywords", "rights", "geocrawl:qualityParts"}
+    composed = {"contacts", "externalIds", "formats", "keywords", "language", "rights", "geocrawl:qualityParts"}
     assert record.keys() == {*declared, *composed}
 
 

@@ -45,6 +45,10 @@ Licensed = Annotated[
         "--licence", metavar="CODE", help="Only services under this licence: CC-BY-4.0, CC-BY … or open (any open one)."
     ),
 ]
+InLanguage = Annotated[
+    str | None,
+    typer.Option("--language", metavar="CODE", help="Only services with texts in this language (ISO 639-1): de, fr …"),
+]
 OfTime = Annotated[
     str | None,
     typer.Option("--time", metavar="TIME", help="Only services with data of this time: 2020, 2015-06/.. or 2015/2020."),
@@ -77,6 +81,7 @@ def search(
     alive: Alive = False,
     level: AtLevel = None,
     licence: Licensed = None,
+    language: InLanguage = None,
     time: OfTime = None,
     sort: Order = "relevance",
     facets: Facets = False,
@@ -101,7 +106,8 @@ def search(
         geocrawl search --layers roads kenya
     """
     chosen = opt.chosen_format(format_, json, FORMATS)
-    columns = (("licence", licence),) if licence else ()
+    of_columns = {"licence": licence, "language": language}
+    columns = tuple((name, value) for name, value in of_columns.items() if value)
     times = read_times(time, "--time") if time else None
     filters = replace(filters_of(kind, bbox, crs, alive, level), columns=columns, time=times)
     system = filters.systems[0] if filters.systems else ""

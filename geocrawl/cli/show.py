@@ -76,6 +76,7 @@ def service_lines(detail: ServiceDetail) -> Iterator[str]:
         "fees": service.fees,
         "access": service.access_constraints,
         "licence": service.licence,
+        "language": service.language,
         "formats": ", ".join(service.formats),
         "extent": ", ".join(f"{side:g}" for side in service.box) if service.box else "",
         "read by": {"owslib": "OWSLib"}.get(detail.read_by, detail.read_by),

@@ -15,6 +15,7 @@ from typing import TextIO
 from geocrawl.export.properties import as_iri, description_address, extent_of, mail_of, name_of
 from geocrawl.model.catalogue import Service
 from geocrawl.model.kinds import service_parameter
+from geocrawl.model.languages import three_letters
 from geocrawl.model.licences import licence_address, restricts
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
@@ -33,6 +34,8 @@ _PREFIXES = {
     "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
 _SERVICE_TYPES = "http://www.opengis.net/def/serviceType/ogc/"
+_LANGUAGES = "http://publications.europa.eu/resource/authority/language/"
+"""Beginning of a language's name in the list that DCAT-AP demands; three letters follow (ISO 639-2/T)."""
 _PHONE = re.compile(r"\+?[0-9]{3,15}")
 _DIGITS = re.compile(r"\(0\)|[\s()/.-]")
 """What people write between the digits of a telephone number."""
@@ -123,6 +126,7 @@ def _node(service: Service, base: str) -> Node:
             "dcat:contactPoint": _contact(service),
             "dcat:keyword": list(dict.fromkeys(filter(None, map(plain, service.keywords)))),
             "dct:license": {"@id": terms, "@type": "dct:LicenseDocument"} if terms else "",
+            "dct:language": _language(service),
             "dct:rights": _named("dct:RightsStatement", "rdfs:label", rights),
             "dct:spatial": {"@type": "dct:Location", "dcat:bbox": extent.wkt} if extent else "",
             "dct:temporal": _period(service),
@@ -130,6 +134,12 @@ def _node(service: Service, base: str) -> Node:
             "dct:modified": service.last_ok,
         }
     )
+
+
+def _language(service: Service) -> object:
+    """Return the language of a service's texts, as DCAT-AP names it; '' for none."""
+    code = three_letters(service.language).upper()
+    return {"@id": f"{_LANGUAGES}{code}", "@type": "dct:LinguisticSystem"} if code else ""
 
 
 def _period(service: Service) -> object:

@@ -16,6 +16,7 @@ from geocrawl.export.properties import as_iri, description_address, extent_of, m
 from geocrawl.files import make_folder, whole_file, write_faults
 from geocrawl.model.catalogue import Box, Service
 from geocrawl.model.kinds import service_parameter
+from geocrawl.model.languages import three_letters
 from geocrawl.model.licences import licence_address, restricts
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import plain
@@ -24,14 +25,18 @@ PREFIX = "urn:geocrawl:service:"
 """Before the number in the name of a record."""
 GMD = "http://www.isotc211.org/2005/gmd"
 MDB = "http://standards.iso.org/iso/19115/-3/mdb/2.0"
-_OLD = {"gmd": GMD, "gco": "http://www.isotc211.org/2005/gco", "srv": "http://www.isotc211.org/2005/srv"}
+_OLD = {
+    **{"gmd": GMD, "gco": "http://www.isotc211.org/2005/gco", "srv": "http://www.isotc211.org/2005/srv"},
+    "gml": "http://www.opengis.net/gml",
+}
 _ISO = "http://standards.iso.org/iso/19115/-3"
 _NEW = {
     **{name: f"{_ISO}/{name}/1.0" for name in ("gco", "gex", "lan", "mcc", "mco", "mrd", "mri")},
-    **{"mdb": MDB, "cit": f"{_ISO}/cit/2.0", "srv": f"{_ISO}/srv/2.1"},
+    **{"mdb": MDB, "cit": f"{_ISO}/cit/2.0", "srv": f"{_ISO}/srv/2.1", "gml": "http://www.opengis.net/gml/3.2"},
 }
 _OLD_CODES = "http://standards.iso.org/iso/19139/resources/gmxCodelists.xml"
 _NEW_CODES = "http://standards.iso.org/iso/19115/resources/Codelists/cat/codelists.xml"
+_BOUNDS = ("westBoundLongitude", "eastBoundLongitude", "southBoundLatitude", "northBoundLatitude")
 _ABSTRACT_CHARS = 20_000
 """Longest abstract of a record; catalogues refuse records of megabytes."""
 
@@ -42,7 +47,7 @@ def _makers(namespaces: Mapping[str, str]) -> dict[str, Any]:
     return {name: ElementMaker(namespace=address, nsmap=dict(namespaces)) for name, address in namespaces.items()}
 
 
-_GMD, _GCO, _SRV = _makers(_OLD).values()
+_GMD, _GCO, _SRV, _GML = _makers(_OLD).values()
 _M = _makers(_NEW)
 
 
@@ -63,6 +68,21 @@ def _limits(service: Service) -> list[str]:
     """Return what restricts the access to a service, what it costs, and the address of its licence."""
     found = [as_xml(text) for text in (service.access_constraints, service.fees)]
     return [text for text in (*dict.fromkeys(filter(restricts, found)), licence_address(service.licence)) if text]
+
+
+def _period(service: Service, gml: Any) -> Element | None:
+    """Return the time that the data of a service is of, in a version of GML; None when it is not known."""
+    if service.time_start is None and service.time_end is None:
+        return None
+    start, end = (
+        gml(name, at or "") for name, at in (("beginPosition", service.time_start), ("endPosition", service.time_end))
+    )
+    for element in (start, end):
+        if not element.text:
+            element.set("indeterminatePosition", "unknown")
+    period: Element = gml.TimePeriod(start, end)
+    period.set(f"{{{period.nsmap['gml']}}}id", "period")
+    return period
 
 
 def _sides(box: Box | None) -> tuple[str, str, str, str] | None:
@@ -114,9 +134,11 @@ def _party(service: Service) -> dict[str, str]:
 def iso19139(service: Service, base: str = "") -> Element:
     """Return a service as gmd:MD_Metadata; `base`: address of the web pages, to which it then has a link."""
     links = [_old_link(*link) for link in _links(service, base)]
+    language = three_letters(service.language)
     transfer = _GMD.MD_DigitalTransferOptions(*(_GMD.onLine(link) for link in links))
     record: Element = _GMD.MD_Metadata(
         _GMD.fileIdentifier(_old_text(identifier(service))),
+        *([_GMD.language(_old_code(_GMD, "LanguageCode", language))] if language else []),
         _GMD.characterSet(_old_code(_GMD, "MD_CharacterSetCode", "utf8")),
         _GMD.hierarchyLevel(_old_code(_GMD, "MD_ScopeCode", "service")),
         _GMD.contact(_old_party(service)),
@@ -136,7 +158,7 @@ def _old_identification(service: Service) -> Element:
     )
     words = [_GMD.keyword(_old_text(keyword)) for keyword in _keywords(service)]
     sides, limits = _sides(service.box), _limits(service)
-    names = ("westBoundLongitude", "eastBoundLongitude", "southBoundLatitude", "northBoundLatitude")
+    extent = _old_extent(sides, _period(service, _GML))
     operation = _SRV.SV_OperationMetadata(
         _SRV.operationName(_old_text("GetCapabilities")),
         _SRV.DCP(_old_code(_SRV, "DCPList", "WebServices")),
@@ -150,7 +172,7 @@ def _old_identification(service: Service) -> Element:
         *([_GMD.resourceConstraints(_old_limits(limits))] if limits else []),
         _SRV.serviceType(_GCO.LocalName(protocol_of(service))),
         *([_SRV.serviceTypeVersion(_old_text(as_xml(service.version)))] if as_xml(service.version) else []),
-        *([_SRV.extent(_old_extent(dict(zip(names, sides, strict=True))))] if sides else []),
+        *([_SRV.extent(extent)] if len(extent) else []),
         _SRV.couplingType(_old_code(_SRV, "SV_CouplingType", "loose")),
         _SRV.containsOperations(operation),
     )
@@ -173,9 +195,12 @@ def _old_date(at: str, of: str) -> Element:
     return element
 
 
-def _old_extent(sides: Mapping[str, str]) -> Element:
-    box = _GMD.EX_GeographicBoundingBox(*(_GMD(name, _GCO.Decimal(side)) for name, side in sides.items()))
-    element: Element = _GMD.EX_Extent(_GMD.geographicElement(box))
+def _old_extent(sides: Iterable[str] | None, period: Element | None) -> Element:
+    box = (_GMD(name, _GCO.Decimal(side)) for name, side in zip(_BOUNDS, sides or (), strict=bool(sides)))
+    element: Element = _GMD.EX_Extent(
+        *([_GMD.geographicElement(_GMD.EX_GeographicBoundingBox(*box))] if sides else []),
+        *([_GMD.temporalElement(_GMD.EX_TemporalExtent(_GMD.extent(period)))] if period is not None else []),
+    )
     return element
 
 
@@ -227,6 +252,7 @@ def iso19115_3(service: Service, base: str = "") -> Element:
     links = (mrd.onLine(_new_link(*link)) for link in _links(service, base))
     record: Element = mdb.MD_Metadata(
         mdb.metadataIdentifier(mcc.MD_Identifier(mcc.code(_new_text(identifier(service))))),
+        *([mdb.defaultLocale(_locale(language))] if (language := three_letters(service.language)) else []),
         mdb.metadataScope(mdb.MD_MetadataScope(mdb.resourceScope(_new_code("mcc", "MD_ScopeCode", "service")))),
         mdb.contact(_new_party(service)),
         *(
@@ -243,6 +269,7 @@ def iso19115_3(service: Service, base: str = "") -> Element:
 def _new_identification(service: Service) -> Element:
     mri, srv, cit, mco = _M["mri"], _M["srv"], _M["cit"], _M["mco"]
     sides, limits = _sides(service.box), _limits(service)
+    extent = _new_extent(sides, _period(service, _M["gml"]))
     words = [mri.keyword(_new_text(keyword)) for keyword in _keywords(service)]
     dates = ((service.first_seen, "publication"), (service.last_ok, "revision"))
     citation = cit.CI_Citation(
@@ -261,7 +288,7 @@ def _new_identification(service: Service) -> Element:
         mri.citation(citation),
         mri.abstract(_new_text(_abstract(service))),
         mri.pointOfContact(_new_party(service)),
-        *([mri.extent(_new_extent(sides))] if sides else []),
+        *([mri.extent(extent)] if len(extent) else []),
         *([mri.descriptiveKeywords(mri.MD_Keywords(*words))] if words else []),
         *([mri.resourceConstraints(legal)] if limits else []),
         srv.serviceType(_M["gco"].ScopedName(protocol_of(service))),
@@ -270,6 +297,15 @@ def _new_identification(service: Service) -> Element:
         srv.containsOperations(operation),
     )
     return found
+
+
+def _locale(language: str) -> Element:
+    lan = _M["lan"]
+    element: Element = lan.PT_Locale(
+        lan.language(_new_code("lan", "LanguageCode", language)),
+        lan.characterEncoding(_new_code("lan", "MD_CharacterSetCode", "utf8")),
+    )
+    return element
 
 
 def _new_text(text: str) -> Element:
@@ -289,11 +325,13 @@ def _new_date(at: str, of: str) -> Element:
     return element
 
 
-def _new_extent(sides: Iterable[str]) -> Element:
+def _new_extent(sides: Iterable[str] | None, period: Element | None) -> Element:
     gex, gco = _M["gex"], _M["gco"]
-    names = ("westBoundLongitude", "eastBoundLongitude", "southBoundLatitude", "northBoundLatitude")
-    box = gex.EX_GeographicBoundingBox(*(gex(n, gco.Decimal(side)) for n, side in zip(names, sides, strict=True)))
-    element: Element = gex.EX_Extent(gex.geographicElement(box))
+    box = (gex(name, gco.Decimal(side)) for name, side in zip(_BOUNDS, sides or (), strict=bool(sides)))
+    element: Element = gex.EX_Extent(
+        *([gex.geographicElement(gex.EX_GeographicBoundingBox(*box))] if sides else []),
+        *([gex.temporalElement(gex.EX_TemporalExtent(gex.extent(period)))] if period is not None else []),
+    )
     return element
 
 

@@ -15,7 +15,7 @@ from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-from geocrawl.model import licences
+from geocrawl.model import languages, licences
 from geocrawl.model.kinds import Kind
 
 Box = tuple[float, float, float, float]
@@ -177,6 +177,17 @@ class Service:
             queryable=True,
             facet=True,
             is_meant=licences.is_meant,
+        ),
+    ] = ""
+    language: Annotated[
+        str,
+        Column(
+            "language of its title and abstract, ISO 639-1, read from their words; '' for none, or too few of them",
+            label=("Language", "语言"),
+            record="geocrawl:language",
+            queryable=True,
+            facet=True,
+            is_meant=languages.is_meant,
         ),
     ] = ""
     time_start: Annotated[

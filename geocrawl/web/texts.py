@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from geocrawl.model.catalogue import Column
+from geocrawl.model.catalogue import Column, Service, columns
 from geocrawl.model.details import NewsRow
+from geocrawl.model.search import OF_COLUMNS
 from geocrawl.wording import Sentence, moment, percent, seconds
 
 _FOLDER = Path(__file__).parent
@@ -19,7 +20,9 @@ _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 def texts(language: str) -> Mapping[str, str]:
     """Return the texts of a language by name; English where it has none."""
     every = tomllib.loads((_FOLDER / "texts.toml").read_text("utf-8"))
-    return {**every["en"], **every[language]}
+    labels = {f"facet-{name}": columns(Service)[name].label for name in OF_COLUMNS}
+    facets = {name: label[language == "zh"] for name, label in labels.items() if label}
+    return {**every["en"], **every[language], **facets}
 
 
 @cache

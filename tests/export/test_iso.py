@@ -103,7 +103,9 @@ def test_every_record_is_well_formed_and_short(form: str) -> None:
 
 
 def test_owslib_reads_what_iso_19139_says() -> None:
-    service = replace(ROADS, contact=CONTACT, access_constraints="Ask first")
+    service = replace(
+        ROADS, contact=CONTACT, access_constraints="Ask first", language="de", time_start="2015-01-01T00:00:00Z"
+    )
     read = MD_Metadata(etree.fromstring(record_bytes("iso19139", service, BASE)))
     assert (read.identifier, read.hierarchy, read.datestamp) == ("urn:geocrawl:service:1", "service", service.last_ok)
     (about,) = read.identification
@@ -112,6 +114,7 @@ def test_owslib_reads_what_iso_19139_says() -> None:
     assert [word.name for word in about.keywords[0].keywords] == ["transport", "Straßen"]
     assert (about.bbox.minx, about.bbox.miny, about.bbox.maxx, about.bbox.maxy) == ("5", "45", "10.5", "50")
     assert about.otherconstraints == ["Ask first"]
+    assert (read.languagecode, about.temporalextent_start) == ("deu", "2015-01-01T00:00:00Z")
     (party,) = about.contact
     assert (party.name, party.organization, party.email) == ("Map desk", "Office", "desk@maps.example")
     assert (party.phone, party.city, party.country) == ("+49 30 1", "Strelsau", "Ruritania")

@@ -148,7 +148,9 @@ def test_dcat_says_the_same_in_turtle_and_json(services: list[Service], tmp_path
         assert standards == set(graph.objects(None, DCTERMS.conformsTo))
         licences = set(graph.subjects(RDF.type, DCTERMS.LicenseDocument))
         assert licences == set(graph.objects(None, DCTERMS.license))
-        named = {*standards, *licences}
+        languages = set(graph.subjects(RDF.type, DCTERMS.LinguisticSystem))
+        assert languages == set(graph.objects(None, DCTERMS.language))
+        named = {*standards, *licences, *languages}
         assert {str(each) for each in graph.subjects() if isinstance(each, URIRef) and each not in named} == {
             "urn:geocrawl:catalogue",
             *(f"urn:geocrawl:service:{each.id}" for each in services),

@@ -78,7 +78,7 @@ def of_every_kind() -> list[Service]:
         for name in ("Map", "Feature", "Image")
     ]
     xyz = replace(ROADS, kind="tilejson", tile="https://t.example/b/3/2/1@2x.webp")
-    since = {"licence": "CC-BY-4.0", "time_start": "2015-01-01T00:00:00Z"}
+    since = {"licence": "CC-BY-4.0", "language": "de", "time_start": "2015-01-01T00:00:00Z"}
     fiji = replace(ROADS, title="Fiji", box=(177.0, -20.0, -178.0, -16.0), **since)  # type: ignore[arg-type]
     nowhere = replace(ROADS, title="Nowhere", box=None, keywords=(), last_probe=None, time_end="2020-12-31T23:59:59Z")
     found += [*arcgis, xyz, fiji, nowhere]

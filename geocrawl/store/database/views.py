@@ -211,6 +211,7 @@ def service_columns(endpoint: FromClause, *, in_full: bool = False) -> Mapping[s
         "fees": SERVICE.c.fees,
         "access_constraints": SERVICE.c.access_constraints,
         "licence": SERVICE.c.licence,
+        "language": SERVICE.c.language,
         "time_start": utc_text(SERVICE.c.time_start),
         "time_end": utc_text(SERVICE.c.time_end),
         "endpoints": _of_service(func.count()),
@@ -252,7 +253,7 @@ LAYER_COLUMNS: Mapping[str, ColumnElement[Any]] = {
 """The expression of each column of `model.catalogue.Layer`."""
 
 
-ADDED = frozenset({"licence", "time_start", "time_end", "time_step", "min_scale", "max_scale"})
+ADDED = frozenset({"licence", "language", "time_start", "time_end", "time_step", "min_scale", "max_scale"})
 """Columns that views did not have from the first: they stand at the end, for whoever counts columns."""
 
 

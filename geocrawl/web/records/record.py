@@ -73,12 +73,16 @@ def record_of_service(detail: ServiceDetail, base: str) -> Value:
 
 
 def _properties(service: Service) -> Value:
-    """Return the properties that are columns of a service; an unknown country, licence or time is left out."""
-    values = {column.record: getattr(service, column.name) for column in columns(Service).values() if column.record}
-    for name in ("geocrawl:country", "license", "geocrawl:time_start", "geocrawl:time_end"):
-        if not values[name]:
-            del values[name]
-    return values | {"title": service.title or masked(service.url)}
+    """Return the properties that are columns of a service, and its language; a facet or a country that is unknown, and
+    what is not known at all, are left out."""
+    declared = ((column, getattr(service, column.name)) for column in columns(Service).values() if column.record)
+    values = {
+        column.record: value
+        for column, value in declared
+        if value or (value is not None and not column.facet and column.name != "country")
+    }
+    language = {"language": {"code": service.language}} if service.language else {}
+    return values | {"title": service.title or masked(service.url)} | language
 
 
 def _feature(service: Service, properties: Value, links: list[Value]) -> Value:

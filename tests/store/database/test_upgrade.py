@@ -70,7 +70,7 @@ CHANGED = {
     "endpoint": {"every_s", "whole_at"},
     "outlinks": {"moved"},
     "search_change": {"seq"},
-    "service": {"licence", "time_start", "time_end"},
+    "service": {"licence", "time_start", "time_end", "language"},
     "layer": {"time_start", "time_end", "time_step", "min_scale", "max_scale"},
     "pattern": {"fruitless", "late"},
     "url": {"link_relevance", "sub_queue"},

@@ -7,7 +7,7 @@ A service keeps its id while it has an endpoint, and its description is the last
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from math import isfinite
@@ -17,6 +17,7 @@ from sqlalchemy import BigInteger, ClauseElement, bindparam, delete, func, inser
 
 from geocrawl.model import Endpoint, Layer, Service
 from geocrawl.model.catalogue import SIDES
+from geocrawl.model.languages import language_of
 from geocrawl.model.licences import licence_of
 from geocrawl.model.times import Times, union
 from geocrawl.sanitize import masked
@@ -360,6 +361,7 @@ def service_row(service: Service, site: str, at: float) -> Mapping[str, object]:
         "fees": service.fees,
         "access_constraints": service.access_constraints,
         "licence": licence_of(service.access_constraints, service.fees),
+        "language": language_of(_texts(service)),
         "version": service.version,
         "formats": _json(service.formats),
         "online_resource": service.online_resource,
@@ -370,6 +372,12 @@ def service_row(service: Service, site: str, at: float) -> Mapping[str, object]:
         **_sides(layer.box for layer in service.layers),
         **_ends(union(layer.times for layer in service.layers)),
     }
+
+
+def _texts(service: Service) -> Iterator[str]:
+    """Yield the texts of a service and then those of its layers."""
+    for each in (service, *service.layers):
+        yield from (each.title, each.abstract)
 
 
 def _layer_rows(number: int, service: Service) -> list[dict[str, object]]:

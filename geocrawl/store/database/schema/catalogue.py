@@ -60,6 +60,8 @@ class Service(SQLModel, table=True):
     """First time of the data of any layer; NULL: not known, or open."""
     time_end: float | None = None
     """Last time of the data of any layer; NULL: not known, or still added to."""
+    language: str = starting_with(text("''"), "")
+    """Language of the texts, ISO 639-1 (`geocrawl/model/languages.py`); '' for none."""
 
 
 class Layer(SQLModel, table=True):

@@ -141,7 +141,7 @@ SERVICE = _table(
     "id* integer, kind text, fingerprint text, site text, title text, abstract text, keywords text, provider text, "
     "contact text, fees text, access_constraints text, version text, formats text, online_resource text, layer_count "
     "integer, west real?, south real?, east real?, north real?, first_seen real, last_ok real, best_id integer?, "
-    "masked_online_resource text, read_by text, licence text, time_start real?, time_end real?",
+    "masked_online_resource text, read_by text, licence text, time_start real?, time_end real?, language text",
 )
 SERVICE_ALIAS = _table("service_alias", "old* integer, new integer, endpoint_id integer?")
 SITE = _table("site", "name* text, hosts integer, held_at real?, held_for text, released integer")

@@ -255,6 +255,7 @@ def test_facets_count_what_was_found(engine: SearchEngine) -> None:
     facets = engine.search("soil", facets=True).facets
     assert {value.value: value.count for value in facets["country"]} == {"DE": 2, "FR": 1}
     assert [(value.value, value.count) for value in facets["crs"]] == [("EPSG:25832", 3), ("EPSG:4326", 3)]
+    assert facets["language"] == ()
     assert [(value.value, value.count) for value in facets["licence"]] == [("etalab-2.0", 1)]
     for name, values in facets.items():
         for value in values:

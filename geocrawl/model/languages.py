@@ -1,0 +1,65 @@
+"""Read in which language a service's texts are written, as a code of ISO 639-1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+LEAST_CHARS = 60
+"""Shorter texts tell no language."""
+_MOST_CHARS = 2_000
+_LEAST_SURE = 0.5
+"""Least probability of a language, as py3langid estimates it."""
+_NO_WORDS = re.compile(r"\b\w+:/\S+|\S*[\d_@/\\]\S*|<[^>]*>")
+"""Addresses, names of layers, numbers and elements of HTML, which belong to no language."""
+_MEMBERS = {"nb": "no", "nn": "no", "yue": "zh", "wuu": "zh"}
+"""Languages that go by the code that people look for."""
+_CODE_CHARS = 2
+_THREE_LETTERS = dict(
+    re.findall(
+        r"(\w+):(\w+)",
+        "ar:ara bg:bul bs:bos ca:cat cs:ces da:dan de:deu el:ell en:eng es:spa et:est eu:eus fa:fas fi:fin fr:fra "
+        "ga:gle gl:glg he:heb hi:hin hr:hrv hu:hun id:ind is:isl it:ita ja:jpn ka:kat kk:kaz ko:kor lb:ltz lt:lit "
+        "lv:lav mk:mkd ms:msa mt:mlt nl:nld no:nor pl:pol pt:por ro:ron ru:rus sk:slk sl:slv sq:sqi sr:srp sv:swe "
+        "th:tha tr:tur uk:ukr vi:vie zh:zho",
+    )
+)
+"""Code of ISO 639-1 → that of ISO 639-2/T, of languages in which many services are described."""
+
+
+def language_of(texts: Iterable[str]) -> str:
+    """Return the language of a service's texts, the weightiest first: as many are read as it takes to have 60
+    characters of words; '' for fewer, for a mixture, and without py3langid (`geocrawl[language]`)."""
+    words = ""
+    for text in texts:
+        words = f"{words} {' '.join(_NO_WORDS.sub(' ', text[:_MOST_CHARS]).split())}".strip()
+        if len(words) >= LEAST_CHARS:
+            break
+    identifier = _identifier() if len(words) >= LEAST_CHARS else None
+    if identifier is None:
+        return ""
+    code, probability = identifier.classify(words[:_MOST_CHARS])
+    code = _MEMBERS.get(code, code)
+    return code if probability >= _LEAST_SURE and len(code) == _CODE_CHARS else ""
+
+
+@cache
+def _identifier() -> Any:
+    """Return the model, which takes 0.7 s to load and 77 MB of memory; None where it is not installed."""
+    try:
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    except ImportError:
+        return None
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+def three_letters(code: str) -> str:
+    """Return the code of a language in ISO 639-2/T, which metadata name; '' for '' and for rarer languages."""
+    return _THREE_LETTERS.get(code, "")
+
+
+def is_meant(code: str, asked: str) -> bool:
+    """Return whether texts in a language are asked for by its code, alone or with a country: de, DE or de-AT."""
+    return code == re.split(r"[-_]", asked.lower())[0]
