@@ -67,6 +67,7 @@ PROPERTIES: Mapping[str, Mapping[str, Any]] = {
     },
     "keywords": {"type": "array", "items": {"type": "string"}},
     **dict.fromkeys(("contacts", "externalIds", "formats"), _OBJECTS),
+    "language": {"type": "object", "properties": {"code": {"type": "string"}}},
     "rights": {"type": "string"},
     "geocrawl:availability30d": {"type": "number", "title": "Share of valid answers of 30 days"},
     "geocrawl:qualityParts": {"type": "object"},
