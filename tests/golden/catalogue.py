@@ -10,6 +10,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pytest
+
 from geocrawl.demo import DemoWeb
 from tests.golden.layout import Layout
 from tests.golden.masks import masked
@@ -69,6 +71,7 @@ class Catalogue:
 @contextmanager
 def crawled(engine: str, running: Server | None = None, whole: bool = False) -> Iterator[Catalogue]:
     """Crawl the demo's web with one worker, and yield the catalogue; `running` is a server of PostgreSQL to use."""
+    pytest.importorskip("py3langid", reason="needs py3langid, which reads languages: make dev-env")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="golden-", dir="/tmp")))
         stack.enter_context(environment(folder))
