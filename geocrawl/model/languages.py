@@ -17,7 +17,7 @@ _NO_WORDS = re.compile(r"\b\w+:/\S+|\S*[\d_@/\\]\S*|<[^>]*>")
 _MEMBERS = {"nb": "no", "nn": "no", "yue": "zh", "wuu": "zh"}
 """Languages that go by the code that people look for."""
 _CODE_CHARS = 2
-_THREE_LETTERS = dict(
+_THREE_LETTERS: dict[str, str] = dict(
     re.findall(
         r"(\w+):(\w+)",
         "ar:ara bg:bul bs:bos ca:cat cs:ces da:dan de:deu el:ell en:eng es:spa et:est eu:eus fa:fas fi:fin fr:fra "
@@ -41,7 +41,7 @@ def language_of(texts: Iterable[str]) -> str:
     if identifier is None:
         return ""
     code, probability = identifier.classify(words[:_MOST_CHARS])
-    code = _MEMBERS.get(code, code)
+    code = str(_MEMBERS.get(code, code))
     return code if probability >= _LEAST_SURE and len(code) == _CODE_CHARS else ""
 
 

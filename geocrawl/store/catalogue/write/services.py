@@ -376,8 +376,9 @@ def service_row(service: Service, site: str, at: float) -> Mapping[str, object]:
 
 def _texts(service: Service) -> Iterator[str]:
     """Yield the texts of a service and then those of its layers."""
-    for each in (service, *service.layers):
-        yield from (each.title, each.abstract)
+    yield from (service.title, service.abstract)
+    for layer in service.layers:
+        yield from (layer.title, layer.abstract)
 
 
 def _layer_rows(number: int, service: Service) -> list[dict[str, object]]:
