@@ -117,7 +117,7 @@ def causes_of(error: BaseException) -> Iterator[BaseException]:
         one = one.__cause__ or one.__context__
 
 
-_AT_START, _IN_A_RUN = (100_000, 20, 20), (10_000, 20, 20)
+_AT_START, _IN_A_RUN = (400_000, 20, 20), (10_000, 20, 20)
 """Allocations before a collection of generation 0 (Python's default: 700), collections of generation 0 before one of
 generation 1, and of generation 1 before a full one. A visit allocates thousands of containers, and reference counting
 frees nearly all of them."""

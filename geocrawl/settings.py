@@ -110,6 +110,9 @@ DEFAULT_PROXIES = ("127.0.0.1/32", "::1/128")
 """A reverse proxy on this machine."""
 SLOW_S = 30.0
 """How long a run waits for nothing but slow services, unless `wait` is set."""
+PAGES_SHARE = 0.9
+"""Share of a day's traffic that page visits may use. The rest is reserved for probes, so that services are watched
+until the end of the day."""
 DEFAULT_STRATEGY = "fusion"
 """Strategy of a new database: it beat every other on recorded and made webs (docs/decisions/008)."""
 NO_DEPTH_LIMIT = 1_000_000

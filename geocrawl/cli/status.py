@@ -29,10 +29,9 @@ from geocrawl.app.findings import (
 from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.crawler.report import line_of_source
-from geocrawl.daemon.budget import PAGES_SHARE
 from geocrawl.errors import PassingFault, UsageError
 from geocrawl.sanitize import plain
-from geocrawl.settings import Settings
+from geocrawl.settings import PAGES_SHARE, Settings
 from geocrawl.store import Store
 from geocrawl.store.database.processes import JobRun
 from geocrawl.store.frontier.status import CatalogStatus, Run, read_status

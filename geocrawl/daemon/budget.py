@@ -10,15 +10,12 @@ from dataclasses import dataclass, replace
 from geocrawl.model import Entry, Purpose, SettlementResult, Status, Visit
 from geocrawl.ports import Clock, Observer, Observers, StoreRunner
 from geocrawl.priority.registry import setup_of
-from geocrawl.settings import Settings
+from geocrawl.settings import PAGES_SHARE, Settings
 from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from geocrawl.wording import day_of, read_hours
 
 NO_LIMIT = 10**15
 """An effectively unlimited number of pages."""
-PAGES_SHARE = 0.9
-"""Share of a day's traffic that page visits may use. The rest is reserved for probes, so that services are watched
-until the end of the day."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from geocrawl.model.search import Selection
 from geocrawl.sanitize import masked
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list, utc_text
+from geocrawl.store.database.endpoints import is_shown
 from geocrawl.store.database.schema.tables import ENDPOINT, LAYER, SEARCH_ENTRY, SERVICE, THUMBNAIL
-from geocrawl.store.database.views import BEST, LAYER_COLUMNS, LAYERS, SERVICES, is_shown, service_columns
+from geocrawl.store.database.views import BEST, LAYER_COLUMNS, LAYERS, SERVICES, service_columns
 
 S = TypeVar("S")
 

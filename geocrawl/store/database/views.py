@@ -30,8 +30,8 @@ from geocrawl.model import ANSWER, GUESS, SIBLING, Kind
 from geocrawl.model.availability import LEAST_OBSERVED_S
 from geocrawl.model.catalogue import SIDES, Layer, Service, view_columns
 from geocrawl.store.database.constructs import json_elements, json_list, json_member, utc_text
+from geocrawl.store.database.endpoints import is_shown
 from geocrawl.store.database.quality import quality
-from geocrawl.store.database.schema import GUESSED
 from geocrawl.store.database.schema.tables import (
     ENDPOINT,
     EVIDENCE,
@@ -82,11 +82,6 @@ SOFTWARE = {
 }
 """Server software → patterns (SQL LIKE) of its usual addresses, the first that fits counts. An address may hide its
 software, so that these are lower bounds."""
-
-
-def is_shown(endpoint: FromClause) -> ColumnElement[bool]:
-    """Return whether an endpoint is shown: one that was only guessed and never worked is not."""
-    return or_(endpoint.c.weak < GUESSED, endpoint.c.last_ok.is_not(None))
 
 
 _IS_VALID = ENDPOINT.c.status == "valid"

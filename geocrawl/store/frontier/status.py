@@ -17,10 +17,10 @@ from geocrawl.model.watches import MOST_FAILURES, LateWatch
 from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.downtimes import read_downtimes
 from geocrawl.store.catalogue.read.sources import read_sources
-from geocrawl.store.catalogue.read.statistics import DEVIATIONS
 from geocrawl.store.catalogue.write.doubt import Suspicion, suspicion
 from geocrawl.store.database.connection import Connection, DatabaseSize, OpenSnapshot
 from geocrawl.store.database.database import stored_fact, stored_strategy
+from geocrawl.store.database.endpoints import DEVIATIONS, is_shown
 from geocrawl.store.database.life import Owner, is_alive
 from geocrawl.store.database.processes import (
     Holder,
@@ -43,7 +43,6 @@ from geocrawl.store.database.schema.tables import (
     URL,
     WATCH,
 )
-from geocrawl.store.database.views import is_shown
 from geocrawl.store.frontier.budgets import QuarantinedSite, quarantined_sites
 from geocrawl.store.frontier.counters import RESTING_S, read_refusals, read_stats
 from geocrawl.store.frontier.lifecycle import KILLED

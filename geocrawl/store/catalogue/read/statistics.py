@@ -25,22 +25,10 @@ from sqlalchemy import (
 from geocrawl.model.catalogue import ReportedService
 from geocrawl.model.statistics import Growth, KindCount, SignalYield, SoftwareGrowth, Statistics
 from geocrawl.store.database.connection import Connection
-from geocrawl.store.database.constructs import json_elements, json_member, least, utc_text, whole
+from geocrawl.store.database.constructs import least, utc_text, whole
+from geocrawl.store.database.endpoints import DEVIATIONS
 from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, EVIDENCE, HEALTH_EVENT, PROBE, PROBE_SUM, SERVICE
 from geocrawl.store.database.views import V_SERVICES, software
-
-_NUMBER = func.count().label("number")
-_DEVIATION = json_elements(ENDPOINT.c.deviations).table_valued("value", name="deviation")
-_CODE = json_member(_DEVIATION.c.value, "code").label("code")
-DEVIATIONS = (
-    select(_CODE, _NUMBER)
-    .select_from(ENDPOINT, _DEVIATION)
-    .where(ENDPOINT.c.status == "valid", ENDPOINT.c.deviations != "[]")
-    .group_by("code")
-    .order_by(_NUMBER.desc(), "code")
-)
-"""Count the endpoints valid at the last probe by the codes of their deviations."""
-
 
 _NUMBER = func.count().label("number")
 _KIND_AND_VERSION = (SERVICE.c.kind, SERVICE.c.version)
