@@ -74,7 +74,10 @@ class LinkGroups:
         self._best: dict[int, list[tuple[float, int]]] = {}
         self._oldest: dict[int, list[int]] = {}
         self._sizes: dict[int, int] = {}
-        self._fronts: dict[int, list[int]] = {}
+        self._fronts: dict[int, dict[int, float]] = {}
+        """Group → its next links, with the value of the best, when they were ranked last."""
+        self._changed = set[int]()
+        """Groups whose links or their values changed since then."""
         self._ranked: dict[int, float] = {}
         """Link of a front → its worth in the frontier."""
         self._touched: dict[int, None] = {}
@@ -100,6 +103,7 @@ class LinkGroups:
         self._values[id_] = value
         heapq.heappush(self._best.setdefault(group, []), (-value, id_))
         self._touched[group] = None
+        self._changed.add(group)
 
     def remove(self, id_: int) -> None:
         """Forget a link that no longer waits."""
@@ -109,8 +113,10 @@ class LinkGroups:
         del self._values[id_]
         self._ranked.pop(id_, None)
         self._touched[group] = None
+        self._changed.add(group)
         self._sizes[group] -= 1
         if not self._sizes[group]:
+            self._changed.discard(group)
             for known in (self._sizes, self._best, self._oldest, self._fronts):
                 known.pop(group, None)
 
@@ -160,15 +166,19 @@ class LinkGroups:
                 yield id_, self._worth_now(id_, visits)
 
     def _changes_in(self, group: int, visits: int) -> Iterator[tuple[int, float]]:
-        before = self._fronts.get(group, [])
-        front = self._front(group)
-        self._fronts[group] = list(front)
+        before = front = self._fronts.get(group, {})
+        if group in self._changed:
+            self._changed.remove(group)
+            front = self._fronts[group] = self._front(group)
+        counts = self._counts(group)
         for place, (id_, value) in enumerate(front.items()):
-            worth = self._worth(group, value, place, visits)
+            worth = self._worth(counts, value, place, visits)
             known = self._ranked.get(id_)
             if known is None or abs(worth - known) > _SMALL:
                 self._ranked[id_] = worth
                 yield id_, worth
+        if front is before:
+            return
         for id_ in before:
             if id_ not in front and self._group_of.get(id_) == group:
                 self._ranked.pop(id_, None)
@@ -182,11 +192,10 @@ class LinkGroups:
     def _worth_behind(self, id_: int, visits: int) -> float:
         """Return the worth of a link behind all of its group."""
         group = self._group_of[id_]
-        return self._worth(group, self._values[id_], self._sizes[group], visits)
+        return self._worth(self._counts(group), self._values[id_], self._sizes[group], visits)
 
-    def _worth(self, group: int, value: float, place: int, visits: int) -> float:
-        made, finds = self._counts(group)
-        made += place
+    def _worth(self, counts: tuple[float, float], value: float, place: int, visits: int) -> float:
+        made, finds = counts[0] + place, counts[1]
         worth = (PRIOR * value + finds) / (PRIOR + made)
         worth += self._explore * math.sqrt(math.log(2 + visits) / (1 + made))
         return round(10_000 * worth) / 10_000
@@ -235,4 +244,4 @@ class LinkGroups:
         ranked = zip(arrays["ranked ids"].tolist(), arrays["ranked worths"].tolist(), strict=True)
         self._ranked = {id_: worth for id_, worth in ranked if id_ in self._group_of}
         for id_ in self._ranked:
-            self._fronts.setdefault(self._group_of[id_], []).append(id_)
+            self._fronts.setdefault(self._group_of[id_], {})[id_] = self._values[id_]
