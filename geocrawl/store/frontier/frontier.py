@@ -197,7 +197,8 @@ class SqlFrontier(SqlLearningLog):
 
     def share_run(self, run: int, max_pages: int) -> SharedRun:
         """Take part in a run by several processes, which share the limit on pages; return the run."""
-        shared = SharedRun(self._database, run, max_pages)
+        most_under_way = self._settings.processes * (self._settings.workers + 1 + self._settings.max_waiting)
+        shared = SharedRun(self._database, run, max_pages, most_under_way)
         shared.join(self.clock.now())
         self._leases.shared_run = self._settlement.shared_run = shared
         return shared

@@ -200,7 +200,7 @@ class Leases:
     def _lease_ready(self, now: float, *, pages: bool) -> ChunkedWork[Lease | None]:
         """Lease the best entry of those that are ready, after what is due was made ready, and a batch if need be."""
         begins = True
-        if self._batches is None and self.shared_run is None:
+        if self._batches is None:
             with self._database.shared_transaction:
                 lease = self._lease_at_once(now, pages=pages)
             if lease is not None:
@@ -231,6 +231,8 @@ class Leases:
 
         The host's row is locked, and hosts that other processes lease at this moment are passed over.
         """
+        if self.shared_run is not None and not self.shared_run.is_far_from_limit():
+            return None
         if self._connection.execute(sql.DUE, {"now": now, "most": 1}).fetchone():
             return None
         wanted = {"now": now, "least": self._least(pages=pages)}

@@ -2,7 +2,8 @@
 
 Each process is a member of the run: a fact `member:RUN:OWNER` says what it has done so far. Settlements count the pages
 that were answered. A lease takes a page only while the answered pages and those under way (for which members have
-leased hosts) are fewer than the limit; both are read in the lease's own transaction.
+leased hosts) are fewer than the limit; both are read in the lease's own transaction. While the limit is far, the
+answered pages alone say so, and leases of several processes do not wait for each other.
 """
 
 from __future__ import annotations
@@ -33,11 +34,13 @@ _MEMBERS = select(META.c.name, META.c.value).where(_IS_MEMBER)
 class SharedRun:
     """A run by several processes, as one of them sees it."""
 
-    def __init__(self, database: Database, run: int, max_pages: int = 0) -> None:
-        """`max_pages`: the limit on answered pages of all members; 0: none."""
+    def __init__(self, database: Database, run: int, max_pages: int = 0, most_under_way: int = 0) -> None:
+        """`max_pages`: the limit on answered pages of all members; 0: none. `most_under_way`: how many visits they can
+        have under way at once."""
         self._database = database
         self._connection = database.connection
         self._max_pages = max_pages
+        self._most_under_way = most_under_way
         self._counter = f"run:{run}:"
         self._prefix = f"{MEMBER}{run}:"
         self._me = self._prefix + database.life.owner
@@ -52,6 +55,10 @@ class SharedRun:
             self._database.write_meta(self._me, json.dumps({"since": now}))
             self._connection.execute(sql.COUNT, {"name": self._counter, "value": 0})
 
+    def is_far_from_limit(self) -> bool:
+        """Return whether a page may be leased whatever is under way: what others lease at this moment is no matter."""
+        return not self._max_pages or self._max_pages - self._answered() > self._most_under_way
+
     def pages_left(self) -> int:
         """Return how many pages may still be leased.
 
@@ -60,8 +67,11 @@ class SharedRun:
         if not self._max_pages:
             return 2**31
         under_way = self._connection.execute(_UNDER_WAY, {"prefix": self._prefix}).fetchone()[0]
-        answered = self._connection.execute(_ANSWERED, {"name": self._counter}).fetchone() or (0,)
-        return int(self._max_pages - under_way - answered[0])
+        return int(self._max_pages - under_way - self._answered())
+
+    def _answered(self) -> int:
+        row = self._connection.execute(_ANSWERED, {"name": self._counter}).fetchone()
+        return int(row[0]) if row else 0
 
     def count(self, visit: Visit) -> None:
         """Count a page that was answered, inside the transaction of its settlement."""

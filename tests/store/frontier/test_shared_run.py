@@ -31,6 +31,14 @@ def test_pages_under_way_count_and_those_that_were_not_answered_are_free_again(s
     assert one.frontier.lease() is None and other.frontier.lease() is None
 
 
+def test_far_from_the_limit_two_processes_lease_without_counting_what_is_under_way(shared_url: str) -> None:
+    worlds = two(shared_url, 100_000)
+    runs = [world.frontier.share_run(RUN, 100_000) for world in worlds]
+    assert all(run.is_far_from_limit() for run in runs)
+    assert len({world.lease().host.name for world in (*worlds, *worlds)}) == 4
+    assert not SharedRun(worlds[0].database, RUN, 300, most_under_way=300).is_far_from_limit()
+
+
 def test_another_run_on_the_database_has_a_limit_of_its_own(shared_url: str) -> None:
     one, other = two(shared_url, 1)
     other.frontier.share_run(RUN * 10, 1)
