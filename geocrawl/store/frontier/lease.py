@@ -202,8 +202,8 @@ class Leases:
         begins = True
         if self._batches is None:
             with self._database.shared_transaction:
-                lease = self._lease_at_once(now, pages=pages)
-            if lease is not None:
+                lease, is_vain = self._lease_at_once(now, pages=pages)
+            if lease is not None or is_vain:
                 return lease
         while True:
             budget = RowBudget()
@@ -226,24 +226,26 @@ class Leases:
 
     # ----------------------------------------------------------------------- one transaction
 
-    def _lease_at_once(self, now: float, *, pages: bool) -> Lease | None:
-        """Lease the best ready entry if nothing has to be written before.
+    def _lease_at_once(self, now: float, *, pages: bool) -> tuple[Lease | None, bool]:
+        """Lease the best ready entry if nothing has to be written before. Return the lease, and without one, whether
+        it is in vain to write first: nothing is ready, or what is waits for better pages.
 
         The host's row is locked, and hosts that other processes lease at this moment are passed over.
         """
         if self.shared_run is not None and not self.shared_run.is_far_from_limit():
-            return None
+            return None, False
         if self._connection.execute(sql.DUE, {"now": now, "most": 1}).fetchone():
-            return None
+            return None, False
         wanted = {"now": now, "least": self._least(pages=pages)}
         row = self._connection.execute(sql.LOCK_READY_HOST, wanted).fetchone()
         if row is None:
-            return None
+            return None, True
         host = _Ready(*row)
-        if self._economy.held_until(host.head, now) is not None:
-            return None
+        is_held = self._economy.held_until(host.head, now) is not None
         (head,) = self._heads(host.id, 1)
-        return None if self._reason(head, host.pages) else self._take(host, head, now)
+        if self._reason(head, host.pages):
+            return None, False
+        return (None, True) if is_held else (self._take(host, head, now), False)
 
     def _wake(self, now: float, budget: RowBudget, queue: Queue) -> None:
         """Make ready what is due: hosts whose back-off ended, expired leases, failed URLs to be tried again.
