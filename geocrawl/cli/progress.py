@@ -370,7 +370,10 @@ class LiveObserver:
         """When the last page was settled, monotonic: what is done afterwards makes no page slower."""
         self._summary = RunSummary()
         self._time_left = TimeLeft(max_pages)
-        self._reading: dict[int, tuple[Purpose, str]] = {}
+        self._slowest_s = 0.0
+        """Duration of the slowest visit."""
+        self._reading: dict[int, tuple[float, Purpose, str]] = {}
+        """When each visit began, monotonic, its purpose and its address."""
         self._settled_at = self._began
         """When the last visit was settled, monotonic."""
         self._found: list[tuple[str, str]] = []
@@ -386,11 +389,13 @@ class LiveObserver:
 
     def leased(self, lease: Lease) -> None:
         self._reading.pop(lease.entry.id, None)  # a visit that was given back may be the last again
-        self._reading[lease.entry.id] = lease.entry.purpose, _short(lease.entry.url.address)
+        entry = lease.entry
+        self._reading[entry.id] = time.monotonic(), entry.purpose, _short(entry.url.address)
 
     def settled(self, entry: Entry, visit: Visit, result: SettlementResult) -> None:
-        self._reading.pop(entry.id, None)
         self._settled_at = time.monotonic()
+        began, *_ = self._reading.pop(entry.id, (self._settled_at,))
+        self._slowest_s = max(self._slowest_s, self._settled_at - began)
         self._summary.count(visit, result)
         if self._lists and result.source and (line := self._lists.note(result.source)):
             self.noted(line)
@@ -411,7 +416,7 @@ class LiveObserver:
         summary = self._summary.plus(self._others())
         lines = [self._counts(summary), Text(self._time(summary)), *self._queue(height)]
         room = max(height - 1 - len(lines), 1)
-        reading = [Text(f"  reading {address}", style="dim") for _, address in [*self._reading.values()]]
+        reading = [Text(f"  reading {address}", style="dim") for *_, address in [*self._reading.values()]]
         reading = reading[-min(self.MOST_READING, max(room // 2, 1)) :]
         found = [self._line_of(*each, width) for each in list(self._found)]
         lines += [*(found[len(reading) - room :] if room > len(reading) else ()), *reading]
@@ -445,13 +450,14 @@ class LiveObserver:
 
     def _end(self, s: RunSummary, stats: FrontierStats, seconds: float) -> Iterator[str]:
         """Yield what is left when no page is to be read, and the estimated time."""
-        waiting, reading = sum(stats.waiting_by_tier.values()), [purpose for purpose, _ in [*self._reading.values()]]
+        waiting, reading = sum(stats.waiting_by_tier.values()), [purpose for _, purpose, _ in [*self._reading.values()]]
         if not waiting or (self._max_pages and s.pages >= self._max_pages):
             if stats.probes_waiting:
                 yield f"{counted(stats.probes_waiting, 'probe')} left"
             is_slow = Purpose.PAGE not in reading and time.monotonic() - self._settled_at > _SLOW_S
             yield f"waiting for {counted(len(reading), 'slow service' if is_slow else 'answer')}"
-        self._time_left.note(Progress(seconds, s.pages, s.visits, waiting, stats.probes_waiting, len(reading)))
+        now = Progress(seconds, s.pages, s.visits, waiting, stats.probes_waiting, len(reading), self._slowest_s)
+        self._time_left.note(now)
         left, most = self._time_left.seconds(), self._max_time_s - seconds if self._max_time_s else math.inf
         if left is not None and left < most:
             yield f"about {_rounded(left)} left"

@@ -1,8 +1,10 @@
 """Estimate how long a crawl goes on, from what it did lately and what its queue holds.
 
-A crawl ends when its pages are read or its queue is empty. Its rate changes in its course: first many hosts are read at
-once, later the few with most pages, each with its delay, and in the end slow services alone are waited for. So the rate
-is that of the last third of the run, not the mean.
+A crawl ends when its pages are read or its queue is empty, and the probes behind them are done. Its rate changes in its
+course: first many hosts are read at once, later the few with most pages, each with its delay. So the rate is that of
+the last third of the run, not the mean. In the end slow services alone are waited for, one after the other at each
+host: the probes that are left take as long as the slowest visit so far, in as many rounds as there are more of them
+than are under way.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ _WINDOW = 1 / 3
 """The share of a run whose rates count."""
 _LEAST_S = 10.0
 """The shortest window, seconds."""
+_SLOWING = 1.25
+"""So much longer than at the present rate do pages take, since hosts run out of them: median of recorded crawls."""
 _SAMPLES = 100
 """Number of samples in a window."""
 
@@ -32,6 +36,8 @@ class Progress(NamedTuple):
     probes_waiting: int
     under_way: int
     """Visits that wait for their answers."""
+    slowest_s: float
+    """Duration of the slowest visit."""
 
 
 class TimeLeft:
@@ -56,16 +62,16 @@ class TimeLeft:
         if len(self._samples) < 2:
             return None
         then, now = self._samples[0], self._samples[-1]
-        passed_s, visits, pages = now.seconds - then.seconds, now.visits - then.visits, now.pages - then.pages
+        passed_s, visits, pages = now.seconds - then.seconds, now.visits - then.visits, max(now.pages - then.pages, 1)
         if visits <= 0 or now.seconds < _LEAST_S:
             return None
-        left_s = (now.probes_waiting + now.under_way) * passed_s / visits
+        left = now.probes_waiting + now.under_way
+        end_s = max(left * passed_s / visits, now.slowest_s * left / max(now.under_way, 1))
         if not now.waiting or now.pages >= self._max_pages:
-            return left_s
-        pages_left = min(
-            self._max_pages - now.pages, _pages_until_empty(now.waiting, (then.waiting - now.waiting) / max(pages, 1))
-        )
-        return None if math.isinf(pages_left) else left_s + pages_left * passed_s / max(pages, 1)
+            return end_s
+        until_empty = _pages_until_empty(now.waiting, (then.waiting - now.waiting) / pages)
+        pages_left = min(self._max_pages - now.pages, until_empty)
+        return None if math.isinf(pages_left) else _SLOWING * pages_left * passed_s / pages + end_s
 
 
 def _pages_until_empty(waiting: int, fewer_a_page: float) -> float:

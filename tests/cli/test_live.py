@@ -72,7 +72,7 @@ def test_time_and_limits_are_named() -> None:
         observer._began -= seconds
         observer._summary.pages = pages
         told = lines_of(observer)[1]
-    assert told == "1m 40s of 1h, 25% of 1,000 pages, about 4m 10s left"
+    assert told == "1m 40s of 1h, 25% of 1,000 pages, about 5m 10s left"
     observer._summary.pages = 1_000
     told = lines_of(observer)[1]
     assert told.startswith("1m 40s of 1h, 100% of 1,000 pages, 3 probes left, waiting for 5 answers, about ")
