@@ -32,6 +32,7 @@ th,td{padding:.25em .6em;border-bottom:1px solid #ddd;text-align:right;white-spa
 th:first-child,td:first-child{text-align:left} thead th{border-bottom:2px solid #555}
 .beside{display:flex;flex-wrap:wrap;gap:2.5em} img{max-width:100%;height:auto} small,.note{color:#555}
 li{margin:.25em 0} table.texts th,table.texts td{text-align:left;white-space:normal;vertical-align:top}
+@page{size:A4 landscape}
 @media print{body{font-size:9pt;margin:0;max-width:none}table{font-size:7pt}th,td{padding:.15em .35em}
 .wide{overflow:visible}tr,img{break-inside:avoid}thead{display:table-header-group}h2,h3,caption{break-after:avoid}}
 """
@@ -176,9 +177,8 @@ def _world(world: WorldResults, *, with_plots: bool) -> Iterator[str]:
     study = world.study
     yield f"<h2>World {escape(plain(study.world))}</h2>"
     if rows:
-        facts = (
-            f"{study.pages:,} pages, {rows[0].reachable:,} services that can be found, budget {rows[0].budget:,} pages"
-        )
+        services = f"{counted(rows[0].reachable, 'service')} that can be found"
+        facts = f"{study.pages:,} pages, {services}, budget {rows[0].budget:,} pages"
         relevant = (
             f"{len(study.relevant):,} relevant pages, {len(study.relevant & study.reachable):,} of them reachable"
         )
