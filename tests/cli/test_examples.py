@@ -5,14 +5,17 @@ The tutorial's and operating.md's are run (`tests/acceptance/test_newcomer_path.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from geocrawl.cli import app
+from geocrawl.config import check
 from tests.cli.test_registry import _walk
 from tests.support.places import ROOT
 
@@ -44,6 +47,20 @@ def test_every_example_is_a_command_that_geocrawl_takes() -> None:
     assert len(lines) > 90
     told = {line: _refused(shlex.split(line, comments=True)) for line in lines}
     assert {line: why for line, why in told.items() if why} == {}
+
+
+def test_the_example_of_a_configuration_has_no_problem(tmp_path: Path) -> None:
+    (example,) = re.findall(r"^```toml\n(.+?)^```", (ROOT / "docs/settings.md").read_text("utf-8"), re.M | re.S)
+    file = tmp_path / "geocrawl.toml"
+    file.write_text(example, "utf-8")
+    file.chmod(0o600)  # it has passwords
+    assert check({}, environ={}, cwd=tmp_path, files=[file])[0] == []
+
+
+def test_an_assistant_starts_a_command_that_geocrawl_takes() -> None:
+    (example,) = re.findall(r"^ {4}\{\n(?: {4}.*\n)+? {4}\}$", (ROOT / "docs/assistants.md").read_text("utf-8"), re.M)
+    server = json.loads(example)["mcpServers"]["geocrawl"]
+    assert server["command"] == "geocrawl" and _refused(server["args"]) == ""
 
 
 def test_an_option_of_former_days_is_refused() -> None:
