@@ -161,12 +161,23 @@ def service_page(options: SiteOptions, detail: ServiceDetail) -> bytes:
         "layer_file": "",
         "tree": layer_tree(detail.layers, "", lambda row: ("", "", "")),
         "endpoints": (),
-        "extents": extents_of(service.box),
+        "extents": (extents := extents_of(service.box)),
+        "view": _view_of(extents),
         "map_box": "",
         "can_preview": False,
         "linked_data": _linked_data(options, service),
     }
     return options.page("service.html", page_of(service.id), values)
+
+
+def _view_of(extents: Sequence[tuple[float, ...]]) -> str:
+    """Return the part of the world that a map of extents shows, as `viewOf` of site_search.js: an SVG's viewBox."""
+    if not extents or len(extents) > 1 or extents[0][2] - extents[0][0] >= 180:  # two parts cross the antimeridian
+        return "-180 -90 360 180"
+    west, south, east, north = extents[0]
+    width = min(1.2 * max(east - west, 2 * (north - south), 30), 360)
+    x, y = min(max((west + east - width) / 2, -180), 180 - width), -(north + south) / 2 - width / 4
+    return f"{x:g} {min(max(y, -90), 90 - width / 2):g} {width:g} {width / 2:g}"
 
 
 def _linked_data(options: SiteOptions, service: Service) -> Mapping[str, Any]:

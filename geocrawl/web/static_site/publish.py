@@ -111,8 +111,7 @@ def _services(catalogue: Catalogue, selection: Selection, folder: SiteFolder, op
             language = options.language
             source = digest_of([language, *(sources[card.id] for card in cards)])
             folder.write_made([f"search/{name}.js"], source, partial(pages.cards_script, name, cards, language))
-        _list(folder, options, number, [service for service, _ in own])
-        folders.append((number, len(own), name_of(own[0][0]), name_of(own[-1][0])))
+        folders.append((number, len(own), *_list(folder, options, number, [service for service, _ in own])))
     _list_of_folders(folder, options, folders)
     return whole
 
@@ -168,8 +167,9 @@ def _take_in(whole: _Whole, service: Service, layers: list[Layer]) -> None:
     )
 
 
-def _list(folder: SiteFolder, options: SiteOptions, number: int, services: list[Service]) -> None:
-    """Write the list of the services of a folder by their names, as a page and as a catalogue of records."""
+def _list(folder: SiteFolder, options: SiteOptions, number: int, services: list[Service]) -> tuple[str, str]:
+    """Write the list of the services of a folder by their names, as a page and as a catalogue of records; return the
+    first and the last name."""
     place, heading = f"services/{number}", f"{services[0].id} – {services[-1].id}"
     rows = [(service.id, name_of(service), service.kind) for service in services]
     rows.sort(key=lambda row: row[1].casefold())
@@ -185,6 +185,7 @@ def _list(folder: SiteFolder, options: SiteOptions, number: int, services: list[
         yield pages.catalogue_record(options, heading, records, len(rows))
 
     folder.write_made([f"{place}/index.html", f"{place}/catalog.json"], digest_of(rows), make)
+    return rows[0][1], rows[-1][1]
 
 
 def _list_of_folders(folder: SiteFolder, options: SiteOptions, folders: list[tuple[int, int, str, str]]) -> None:

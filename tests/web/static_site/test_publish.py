@@ -18,7 +18,9 @@ import pytest
 from lxml import etree, html
 
 from geocrawl.errors import DatabaseFault, EnvironmentFault, UsageError
+from geocrawl.model.catalogue import Box
 from geocrawl.model.search import Selection
+from geocrawl.web.static_site import pages
 from geocrawl.web.static_site.folder import MARK, SiteFolder, site_folder
 from tests.daemon.test_faults import fill, small_disk
 from tests.store.database.test_upgrade import old_file
@@ -330,3 +332,16 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentFault, match="services"):
         site.write("services/1.html", b"")
     assert [each.name for each in tmp_path.iterdir()] == ["services"]
+
+
+@pytest.mark.parametrize("box", [(7.2, 46.1, 9.4, 47.8), (-180, -90, -170, -80), (160, 70, 180, 90), (0, -40, 10, 50)])
+def test_the_map_of_a_service_shows_its_surroundings(box: Box) -> None:
+    x, y, width, height = map(float, pages._view_of(pages.extents_of(box)).split())
+    west, south, east, north = box
+    assert -180 <= x <= west and east <= x + width <= 180 and width == 2 * height < 360
+    assert -90 <= y <= -north and -south <= y + height <= 90
+
+
+@pytest.mark.parametrize("box", [None, (-180, -90, 180, 90), (170, -50, -170, -30)])
+def test_the_map_of_a_service_without_a_place_of_its_own_shows_the_world(box: Box | None) -> None:
+    assert pages._view_of(pages.extents_of(box)) == "-180 -90 360 180"
