@@ -11,6 +11,8 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+
 from geocrawl.crawler.visits import INTERNAL_ERROR
 from geocrawl.settings import Settings
 from tests.support.answers import CAPABILITIES
@@ -182,6 +184,7 @@ class _Handler(Handler):
         self.close_connection = True
 
 
+@pytest.mark.long
 def test_a_crawl_among_hostile_answers_reads_all_good_services(tmp_path: Path) -> None:
     with running(HostileWeb()) as web:
         settings = Settings(

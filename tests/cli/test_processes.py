@@ -5,10 +5,16 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
+import time
+import urllib.error
+import urllib.request
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +98,58 @@ def test_no_host_is_asked_by_two_at_once_or_before_its_delay(tmp_path: Path) -> 
     kept = politeness(requests, 0.3)
     assert (kept["two_at_once"], kept["before_the_delay"], kept["pages_asked_twice"]) == (0, 0, 0)
     assert report["pages"] == WEB.hosts * WEB.pages_a_host
+
+
+PAGES_OF_SERVE = ("/", "/collections/services/items", "/operations", "/statistics", "/feed.atom", "/oai?verb=Identify")
+
+
+@pytest.mark.long
+def test_the_pages_of_serve_answer_beside_a_crawl_of_four_processes(tmp_path: Path) -> None:
+    answers = Counter[int]()
+    with (
+        scale_web.served(WEB, tmp_path / "log") as proxy,
+        team_crawl(
+            tmp_path, *START, "--proxy", proxy, *ORDINARY, "--delay", "0.3", "--processes", "4", "--max-pages", "0"
+        ) as crawl,
+    ):
+        crawl.until(lambda: pages_visited(tmp_path) > 5)
+        with served(tmp_path / "c.db") as address:
+            while crawl.process.poll() is None:
+                answers.update(status_of(f"{address}{path}") for path in PAGES_OF_SERVE)
+            code, report, notes = crawl.end()
+            answers.update(status_of(f"{address}{path}") for path in PAGES_OF_SERVE)
+    assert (code, report["stopped"], report["lost_processes"]) == (0, "done", []), notes
+    assert set(answers) == {200} and "locked" not in notes
+    assert report["pages"] == WEB.hosts * WEB.pages_a_host
+
+
+@contextmanager
+def served(database: Path) -> Iterator[str]:
+    """Serve the pages of a catalogue; yield their address."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    said = database.parent / "served"
+    command = ("serve", "--db", str(database), "--port", str(port), "--rate", "0")
+    process = forked.start(command, env=clean_environment(database.parent), out=said, err=said)
+    try:
+        while process.poll() is None:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}"
+        assert "Traceback" not in said.read_text()
+    finally:
+        process.kill()
+        process.wait()
+
+
+def status_of(address: str) -> int:
+    try:
+        with urllib.request.urlopen(address) as answer:
+            answer.read()
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
 
 
 @pytest.mark.parametrize("most", sampled([1, 37], 37))
