@@ -127,17 +127,25 @@ def demand_usable(settings: Settings, record: Path | None = None) -> None:
     _look_at_output(str(record or ""))
     proxy_from_environment(os.environ)
     trusted_certificates()
-    for _, read in _OF_RUNS:
-        read(settings)
+    for field, read in _OF_RUNS:
+        _look(field, read, settings)
 
 
 def _unusable(settings: Settings) -> Iterator[tuple[str, str]]:
     """Yield the field and the fault of each setting that cannot be used here."""
     for field, read in (*_OF_RUNS, *_OF_COMMANDS):
         try:
-            read(settings)
+            _look(field, read, settings)
         except GeocrawlError as fault:
             yield field, str(fault)
+
+
+def _look(field: str, read: _Read, settings: Settings) -> None:
+    """Read a setting as a run does. Raises UsageError, also for a path at which this user may not look."""
+    try:
+        read(settings)
+    except OSError as error:
+        raise UsageError(f"{field} {plain(str(error.filename), 100)}: {error.strerror}") from None
 
 
 def _read_strategy(settings: Settings) -> None:
@@ -198,6 +206,8 @@ def _look_at_catalogue(settings: Settings) -> None:
         return
     if place.is_dir():
         raise UsageError(f"db {place}: is a folder; name a file")
+    if place.exists() and not place.is_file():
+        raise UsageError(f"db {place}: is no file, but a device or a pipe")
     above = next(folder for folder in (*place.parents, Path("/")) if folder.exists())  # what lacks below is made
     if not above.is_dir():
         raise UsageError(f"db {place}: {above} is no folder")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import settings as bounded
 from hypothesis import strategies as st
@@ -73,6 +74,19 @@ def _is_read(options: dict[str, object]) -> bool:
         return bool(load(options, environ={}, cwd=Path("/"), files=[]))
     except GeocrawlError:
         return False
+
+
+@pytest.mark.parametrize("name", ["db", "log_file", "stop_rules", "metrics_file", "csw_python", "browser_path"])
+@pytest.mark.parametrize("path", ["/tmp/" + "x" * 5_000, "/dev/null/x", "/tmp/" + "a/" * 3_000 + "b"])
+def test_a_path_that_no_system_has_is_refused_in_words(name: str, path: str) -> None:
+    findings, _ = check_settings({name: path}, {}, Path("/"), [])
+    assert any(each.severity for each in findings) and not any("\n" in each.text for each in findings)
+
+
+@pytest.mark.parametrize("path", ["/dev/null", "/dev/full"])
+def test_a_device_is_no_catalogue(path: str) -> None:
+    findings, _ = check_settings({"db": path}, {}, Path("/"), [])
+    assert "is no file" in findings[0].text
 
 
 def test_a_number_with_more_digits_than_python_reads_is_refused_in_words(tmp_path: Path) -> None:
