@@ -1,4 +1,4 @@
-"""Where the CPU of a crawl's page goes, by room and package, with its statements, hops and context switches.
+"""Where the CPU of a crawl's page goes, by room and package; its statements, hops, leases in vain, context switches.
 
 The crawl of a recorded web is interrupted each 5 ms of CPU (`setitimer`), and the innermost code of geocrawl or of a
 package is counted: that of the loop, or of the store's thread where the loop waits. A hop is a call from the loop to
@@ -77,6 +77,7 @@ def _room(frame: FrameType | None) -> str:
 
 def _run_sampled(out: Path, arguments: list[str]) -> None:
     """Run geocrawl in this process, and write the samples of each room and the counts."""
+    from geocrawl.crawler.loop import Crawler
     from geocrawl.store.database.runner import StoreThread
     from geocrawl.store.database.sqlite.connection import SqliteConnection
 
@@ -103,6 +104,7 @@ def _run_sampled(out: Path, arguments: list[str]) -> None:
     counted(SqliteConnection, "execute", "statements")
     counted(SqliteConnection, "executemany", "statements")
     counted(StoreThread, "run", "hops")
+    counted(Crawler, "_pause_s", "leases in vain")
     signal.signal(signal.SIGPROF, sample)
     signal.setitimer(signal.ITIMER_PROF, _EACH_S, _EACH_S)
     sys.argv = ["geocrawl", *arguments]
