@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -16,6 +17,7 @@ from geocrawl.store.database.postgres.opening import OLDEST_SERVER
 from geocrawl.store.store import Store
 from geocrawl.urls.database import server_of
 from tests.support.invariants import check_invariants
+from tests.support.places import ROOT
 from tests.support.postgres import Server, running_server
 from tests.support.world import ManualClock, World, link
 
@@ -57,6 +59,20 @@ def test_a_role_without_rights_is_told_which_document_lists_them(postgres_server
     with pytest.raises(DatabaseFault, match=r"lacks a right .*docs/postgresql\.md lists") as caught:
         opened(url.replace("//geocrawl@", "//visitor:hunter2@"))
     assert "hunter2" not in str(caught.value)
+
+
+def test_a_reader_reads_with_the_rights_that_the_documentation_grants(postgres_server: Server) -> None:
+    url = postgres_server.new_catalogue()
+    reader = url.replace("//geocrawl@", "//reader@")
+    postgres_server.command("DO $$ BEGIN CREATE ROLE reader LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$")
+    with pytest.raises(DatabaseFault, match="lacks a right"), Store.open_readonly(reader):
+        pass
+    connection = PostgresConnection(server_of(url))
+    for granted in re.findall(r"^GRANT .+ TO reader;$", (ROOT / "docs/postgresql.md").read_text("utf-8"), re.M):
+        connection.execute(granted)
+    connection.close()
+    with Store.open_readonly(reader) as opened_again:
+        assert opened_again.execute("SELECT count(*) FROM v_services").fetchone() == (0,)
 
 
 def test_a_newer_and_a_foreign_schema_are_refused(postgres_server: Server) -> None:
