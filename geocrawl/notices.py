@@ -143,6 +143,8 @@ def _append(path: Path, message: Mapping[str, object], database: DatabaseUrl) ->
 _WORDS = {
     What.DIED: "no longer answers",
     What.RETURNED: "answers again",
+    What.SLOW: "answers more slowly than usual",
+    What.USUAL: "answers as fast as usual again",
     What.MOVED: "has moved",
     What.LAYERS_REMOVED: "lost layers",
     What.NEW: "is new",

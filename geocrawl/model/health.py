@@ -27,7 +27,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 DAY_S = 86_400.0
 HOUR_S = 3_600.0
@@ -169,6 +169,40 @@ def second_look_s(every_s: float) -> float:
     """Return how soon a watched endpoint is asked again whose state is in doubt, in seconds: a death, which takes three
     failures, is then known within two intervals."""
     return min(_SECOND_LOOK_S, every_s / 3)
+
+
+class Speed(IntEnum):
+    """How fast a watched endpoint answers against its own usual: two answers in a row decide."""
+
+    USUAL = 0
+    ONCE_SLOW = 1
+    SLOW = 2
+    ONCE_USUAL = 3
+    """Slow, but for the last answer."""
+
+
+_SLOW_TIMES, _SLOW_MORE_MS = 3.0, 1000.0
+"""An answer is slow that takes three times as long as usual, and a second more."""
+_LEAST_ANSWERS = 12
+_STEP = 1.05
+
+
+def speed_after(speed: Speed, usual_ms: float | None, answer_ms: float, answers: int) -> Speed:
+    """Return the speed after an answer. `answers`: probes before it, fewer than twelve say nothing of what is usual."""
+    if usual_ms is None or answers < _LEAST_ANSWERS:
+        return Speed.USUAL
+    is_slow = answer_ms > max(_SLOW_TIMES * usual_ms, usual_ms + _SLOW_MORE_MS)
+    if speed in (Speed.SLOW, Speed.ONCE_USUAL):
+        return Speed.SLOW if is_slow else Speed.ONCE_USUAL if speed is Speed.SLOW else Speed.USUAL
+    return Speed.USUAL if not is_slow else Speed.SLOW if speed is Speed.ONCE_SLOW else Speed.ONCE_SLOW
+
+
+def usual_after(speed: Speed, usual_ms: float | None, answer_ms: float) -> float:
+    """Return the usual time of an answer, in milliseconds: about the median, which goes 5 % towards each answer, and
+    stays while the endpoint is slow."""
+    if usual_ms is None or speed is not Speed.USUAL:
+        return usual_ms or answer_ms
+    return usual_ms * _STEP if answer_ms > usual_ms else usual_ms / _STEP
 
 
 def first_probe(key: str, every_s: float, at: float) -> float:

@@ -63,7 +63,7 @@ TICKS = (
     Tick("crawl", HOUR_S, at_once=True),
 )
 SETTINGS = Settings(strategy="gws", maps=False, siblings=0, workers=4)
-_MOST_WATCHED = 180
+_MOST_WATCHED = 300
 _MOST_STEPS = 1 << 60
 
 

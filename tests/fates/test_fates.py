@@ -12,6 +12,7 @@ import pytest
 
 from geocrawl.daemon.service import Tick
 from geocrawl.model.health import DAY_S, HOUR_S
+from tests.fates import month
 from tests.fates.__main__ import measure
 from tests.fates.fates import BEHAVIOURS, FATES, MadeService, Truth, draw
 from tests.fates.judge import judge_manners
@@ -76,6 +77,12 @@ def test_a_service_watched_in_minutes_is_told_dead_within_the_hour_whatever_its_
     for fate, notices in told.items():
         assert [what for what, _ in notices] == ["died"], fate
         assert DAY_S / 2 < notices[0][1] < DAY_S / 2 + HOUR_S, fate
+
+
+def test_what_is_watched_is_told_within_three_intervals_and_nothing_else_is() -> None:
+    found = month.measure(services=20, days=4, faults=10, every_s=2 * HOUR_S)
+    assert found["missed"] == found["false"] == found["failures"] == []
+    assert found["watched"] == 20 and sum(bool(each["told"]) for each in found["faults"]) == 6
 
 
 def test_the_fates_are_of_all_kinds() -> None:

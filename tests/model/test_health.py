@@ -17,8 +17,11 @@ from geocrawl.model.health import (
     Condition,
     Event,
     Health,
+    Speed,
     after,
     second_look_s,
+    speed_after,
+    usual_after,
 )
 
 KEY = "maps.example.org/ows"
@@ -208,3 +211,18 @@ def test_a_watched_endpoint_keeps_step_and_is_asked_soon_while_in_doubt() -> Non
     assert failed.due_at == 1040.0 + second_look_s(300.0) == 1100.0
     assert after(failed, Event.FAIL, at=1100.0, key="a", every_s=300.0).due_at == 1160.0
     assert after(known, Event.OK, at=1040.0, key="a").due_at != 1300.0, "unwatched: the pace of its health"
+
+
+def test_a_watched_service_is_slow_after_two_slow_answers_and_usual_after_two_as_before() -> None:
+    speed, usual, seen = Speed.USUAL, None, list[Speed]()
+    for place, answer_ms in enumerate(
+        [200.0] * 12 + [9000.0, 200.0, 9000.0, 9000.0, 9000.0, 200.0, 9000.0, 200.0, 200.0]
+    ):
+        speed = speed_after(speed, usual, answer_ms, place)
+        usual = usual_after(speed, usual, answer_ms)
+        seen.append(speed)
+    once, slow, again, well = Speed.ONCE_SLOW, Speed.SLOW, Speed.ONCE_USUAL, Speed.USUAL
+    assert seen == [*[well] * 12, once, well, once, slow, slow, again, slow, again, well]
+    assert 180 < usual < 225
+    assert speed_after(well, 200.0, 9000.0, 11) is well, "too few answers"
+    assert speed_after(well, 200.0, 1100.0, 99) is well, "a second more is nothing"

@@ -28,7 +28,7 @@ Numbers = Callable[[str], Collection[int]]
 """Returns the numbers of the services that a query finds; raises UsageError for one that cannot be read."""
 
 QUIET_AFTER, QUIET_S = 4, 7 * DAY_S
-"""So many deaths and returns of one service within this time are reported; further ones are not."""
+"""So many deaths, returns and changes of speed of one service within this time are reported; further ones are not."""
 _FIRST_RETRY_S, LONGEST_RETRY_S = 60.0, DAY_S
 RESERVED_S = 300.0
 _MOST_NOTICES = 500
@@ -63,6 +63,12 @@ _MOVES = (
     .where(CHANGE.c.what == "moved", in_list(CHANGE.c.service_id, "ids"))
     .order_by(CHANGE.c.id)
 )
+_SPEEDS = (
+    select(CHANGE.c.service_id, CHANGE.c.what)
+    .where(CHANGE.c.id > bindparam("after"), CHANGE.c.id <= bindparam("highest"))
+    .where(CHANGE.c.what.in_((What.SLOW, What.USUAL)), in_list(CHANGE.c.service_id, "ids"))
+    .order_by(CHANGE.c.id)
+)
 _FORMER = select(SERVICE_ALIAS.c.old, SERVICE_ALIAS.c.new).where(in_list(SERVICE_ALIAS.c.old, "ids"))
 _HIGHEST_CHANGE = select(func.coalesce(func.max(CHANGE.c.id), 0))
 _NEWEST = select(
@@ -79,9 +85,10 @@ _UNSENT = (
     .order_by(NOTICE.c.id)
     .limit(_MOST_NOTICES)
 )
+_RESTLESS_WHAT = (What.DIED, What.RETURNED, What.SLOW, What.USUAL)
 _RESTLESS = (
     select(NOTICE.c.service_id, func.count())
-    .where(NOTICE.c.watch_id == bindparam("watch"), NOTICE.c.what.in_(("died", "returned")))
+    .where(NOTICE.c.watch_id == bindparam("watch"), NOTICE.c.what.in_(_RESTLESS_WHAT))
     .where(NOTICE.c.at > bindparam("since"))
     .group_by(NOTICE.c.service_id)
 )
@@ -222,6 +229,7 @@ class Watches:
         differences = [
             *_moves(self._connection, {**{number: number for number in known}, **former}, since),
             *_compared(known, now),
+            *_speeds(self._connection, known, since),
             *_removed_layers(self._connection, known, since),
         ]
         quiet = _Quiet(self._connection, watch.id, at)
@@ -288,7 +296,7 @@ class _Quiet:
     def detail(self, found: _Difference) -> str:
         """Return the detail of a notice as JSON, '' for a difference that is not reported."""
         detail: dict[str, object] = {}
-        if found.what in (What.DIED, What.RETURNED):
+        if found.what in _RESTLESS_WHAT:
             reported = self._reported.get(found.service_id, 0)
             if reported >= QUIET_AFTER:
                 return ""
@@ -330,6 +338,12 @@ def _moves(connection: Connection, current: Mapping[int, int], since: Mapping[st
     moves = {current[number]: address for number, address in found}
     for number, address in moves.items():
         yield _Difference(What.MOVED, number, moved_to=address)
+
+
+def _speeds(connection: Connection, known: Iterable[int], since: Mapping[str, int]) -> Iterator[_Difference]:
+    """Yield the last change of speed of each service."""
+    for number, what in dict(connection.execute(_SPEEDS, {**since, "ids": list(known)}).fetchall()).items():
+        yield _Difference(What(what), number)
 
 
 def _removed_layers(

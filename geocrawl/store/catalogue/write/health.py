@@ -26,6 +26,8 @@ FILTERED_S = 2 * DAY_S
 UNASKED = "unasked"
 """Status of a row of the table `probe` that says why an endpoint was not asked, or was too often: no verdict."""
 NO_ANSWER, RATE_LIMITED, UNREACHABLE = "no-answer", "rate-limited", "robots-unreachable"
+_OF_OURS = (Event.UNASKED, Event.FILTERED)
+"""Events after which we wait on our own account."""
 _AGED_AT_ONCE = 500
 _is_endpoint = ENDPOINT.c.id == bindparam("endpoint")
 _READ = select(
@@ -58,19 +60,22 @@ class HealthSignal:
     reason: str
     wait_s: float = 0.0
     """Least time until the next probe, in seconds."""
+    asked_s: float = 0.0
+    """What part of it the server asked for: the rest is no longer than the interval of what is watched."""
 
 
 def signal_without_verdict(reason: str, http_status: int | None, retry_after_s: float | None) -> HealthSignal:
     """Return what a skipped probe says of an endpoint's health, by its reason, or by the status of robots.txt when
     that is the reason."""
-    wait_s = max(retry_after_s or 0.0, HOUR_S)
+    asked_s = retry_after_s or 0.0
+    wait_s = max(asked_s, HOUR_S)
     if reason != UNREACHABLE:
-        return HealthSignal(Event.UNASKED, reason, FORBIDDEN_S if retry_after_s is None else wait_s)
+        return HealthSignal(Event.UNASKED, reason, FORBIDDEN_S if retry_after_s is None else wait_s, asked_s)
     if http_status is None:
         return HealthSignal(Event.FAIL, NO_ANSWER, wait_s)
     if http_status == 429:
         return HealthSignal(Event.LIMITED, RATE_LIMITED, wait_s)
-    return HealthSignal(Event.UNASKED, reason, max(wait_s, SOON_S))
+    return HealthSignal(Event.UNASKED, reason, max(wait_s, SOON_S), asked_s)
 
 
 def signal_of_refusal(reason: str, retry_after_s: float | None, *, is_filtered: bool) -> HealthSignal:
@@ -79,7 +84,8 @@ def signal_of_refusal(reason: str, retry_after_s: float | None, *, is_filtered: 
     if reason == "http-429" or (reason == "http-503" and retry_after_s is not None):
         return HealthSignal(Event.LIMITED, RATE_LIMITED, max(retry_after_s or SOON_S, HOUR_S))
     if is_filtered:
-        return HealthSignal(Event.FILTERED, "filtered", max(retry_after_s or 0.0, FILTERED_S))
+        asked_s = retry_after_s or 0.0
+        return HealthSignal(Event.FILTERED, "filtered", max(asked_s, FILTERED_S), asked_s)
     return HealthSignal(Event.FAIL, reason)
 
 
@@ -99,7 +105,10 @@ def _health_after(connection: Connection, endpoint_id: int, signal: HealthSignal
     row = connection.execute(_READ, {"endpoint": endpoint_id}).fetchone()
     key, state, since, in_a_row, interval_s, due_at, failing_s, last_probe, last_ok, weak, woken_at, every_s = row
     before = Condition(Health(state), since or 0.0, in_a_row, interval_s, due_at, failing_s, last_probe, last_ok)
-    now = after(before, signal.event, at=at, key=key, wait_s=signal.wait_s, every_s=every_s)
+    wait_s = signal.wait_s
+    if every_s is not None and signal.event in _OF_OURS and signal.reason != "moved":
+        wait_s = min(wait_s, max(every_s, signal.asked_s))
+    now = after(before, signal.event, at=at, key=key, wait_s=wait_s, every_s=every_s)
     was_refused = signal.event is Event.FAIL and (signal.reason in NO_SERVICE or weak == GUESSED)
     if now.state is not before.state:
         changed = {"before": before.state, "after": now.state}

@@ -22,7 +22,7 @@ from geocrawl.model import (
     stored_kind,
 )
 from geocrawl.model.downtimes import ACKNOWLEDGED
-from geocrawl.model.health import Event, Health
+from geocrawl.model.health import Event, Health, Speed, speed_after, usual_after
 from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.downtimes import excuse
 from geocrawl.store.catalogue.write.doubt import NETWORK, hold_s
@@ -41,7 +41,7 @@ from geocrawl.store.database.constructs import in_list, upsert
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.keys import stored_url, twin_key
 from geocrawl.store.database.schema import GUESSED
-from geocrawl.store.database.schema.tables import ENDPOINT, EVIDENCE, PROBE, PROOF, SERVICE, THUMBNAIL
+from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, EVIDENCE, PROBE, PROOF, SERVICE, THUMBNAIL
 
 MAX_EVIDENCE = 20
 """Most pages stored for each endpoint: a link in a site's navigation is on every page of the site."""
@@ -68,6 +68,10 @@ _WAKE = _WRITE.where(_row.health == "gone", _row.due_at.is_(None), _row.woken_at
 )
 """Probe an endpoint that was given up once more, since a page names it: once for each time that it is given up."""
 _LAST_VERDICT = select(_row.status, _row.last_ok, _row.probes).where(_row.id == bindparam("endpoint"))
+_SPEED = select(_row.every_s, _row.usual_ms, _row.speed, _row.probes, _row.service_id).where(
+    _row.id == bindparam("endpoint")
+)
+_ADD_CHANGE = insert(CHANGE)
 _PROBE_ROW = {"detail": "", "content_type": "", "first_bytes": "", "elapsed_ms": 0.0, "requests": 0, "deviations": "[]"}
 """Columns of a probe without an answer."""
 _FIND_ENDPOINT = select(_row.id, _row.status, _row.last_probe).where(
@@ -94,6 +98,7 @@ _COUNTS = union_all(
     select(literal("layers"), func.coalesce(func.sum(SERVICE.c.layer_count), 0)),
 )
 """Count valid and invalid endpoints, services and layers; of guessed endpoints those that were valid once."""
+_SPEED_CHANGES = {(Speed.ONCE_SLOW, Speed.SLOW): "slow", (Speed.ONCE_USUAL, Speed.USUAL): "usual-speed"}
 _NO_ANSWER = "the server does not answer, not even for robots.txt"
 
 
@@ -229,6 +234,8 @@ class CatalogueWriter:
         valid = {} if service is None else {"version": service.version, "last_ok": at}
         if valid and not is_light:
             valid["whole_at"] = at
+        if valid:
+            valid |= self._speed(endpoint_id, verdict.elapsed_ms, at)
         row = {**result, **valid, "moved_to": moved_to.key if moved_to is not None else None, "probes": probes + 1}
         self._write_probe(endpoint_id, signal, at, {**result, **answered}, last_probe=at, **row)
         if service is not None:
@@ -241,6 +248,7 @@ class CatalogueWriter:
         answered = {"http_status": visit.http_status, "elapsed_ms": visit.elapsed_ms, "requests": 1}
         probe = {"status": Status.VALID, "reason": visit.reason, **answered}
         row = {"status": Status.VALID, "reason": "ok", "detail": "", "moved_to": None, "last_ok": visit.at}
+        row |= self._speed(endpoint_id, visit.elapsed_ms, visit.at, is_whole=False)
         probes = self._last_verdict(endpoint_id)[-1] + 1
         signal = HealthSignal(Event.OK, visit.reason)
         self._write_probe(endpoint_id, signal, visit.at, probe, last_probe=visit.at, probes=probes, **row)
@@ -287,6 +295,24 @@ class CatalogueWriter:
         self.write_refused(endpoint_id, reason)
         self._write_probe(endpoint_id, HealthSignal(Event.UNASKED, reason, wait_s), at, {**result, **held})
         return True
+
+    def _speed(
+        self, endpoint_id: int, answer_ms: float, at: float, *, is_whole: bool = True
+    ) -> Mapping[str, float | None]:
+        """Return the columns that say how fast a watched endpoint is after a valid answer, and write the change when it
+        became slow or usual again. An answer that nothing had changed (304, not `is_whole`) is faster than the
+        document, so it is no part of what is usual."""
+        every_s, usual_ms, before, probes, service = self._connection.execute(
+            _SPEED, {"endpoint": endpoint_id}
+        ).fetchone()
+        if every_s is None:
+            return {}
+        speed = speed_after(Speed(before), usual_ms, answer_ms, probes)
+        if (what := _SPEED_CHANGES.get((Speed(before), speed))) is not None and service is not None:
+            change = {"endpoint_id": endpoint_id, "service_id": service, "at": at, "what": what, "name": ""}
+            times = {"before": f"{usual_ms:.0f}", "after": f"{answer_ms:.0f}"}
+            self._connection.execute(_ADD_CHANGE, {**change, **times})
+        return {"speed": speed, "usual_ms": usual_after(speed, usual_ms, answer_ms) if is_whole else usual_ms}
 
     def _last_verdict(self, endpoint_id: int) -> tuple[str | None, float | None, int]:
         """Return the status, the time of the last valid answer and the number of probes of an endpoint."""

@@ -185,6 +185,10 @@ class Endpoint(SQLModel, table=True):
     """Time between two probes that a watch asks for; NULL: the pace of `health`."""
     whole_at: float | None = None
     """Time of the last full probe of a watched endpoint with a valid answer; light ones follow for a day."""
+    usual_ms: float | None = None
+    """Usual time of an answer of a watched endpoint, in milliseconds; NULL: not known."""
+    speed: int = starting_with(text("0"), 0)
+    """How a watched endpoint answers against its usual: 0 as usual, 1 slowly once, 2 slowly, 3 as usual once again."""
 
 
 class ServiceAlias(SQLModel, table=True):

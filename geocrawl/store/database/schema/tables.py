@@ -65,7 +65,7 @@ ENDPOINT = _table(
     "text?, reason text?, detail text?, version text?, deviations text?, http_status integer?, first_seen real, "
     "last_probe real?, last_ok real?, probes integer, level text?, proved_at real?, https integer?, cors text?, "
     "health text, health_since real?, in_a_row integer, interval_s real, due_at real?, masked_url text, failing_s "
-    "real, woken_at real?, moved_to text?, server hash?, every_s real?, whole_at real?",
+    "real, woken_at real?, moved_to text?, server hash?, every_s real?, whole_at real?, usual_ms real?, speed integer",
 )
 EVIDENCE = _table(
     "evidence",
