@@ -362,7 +362,7 @@ class Settings:
     allow_private: bool = setting(
         False,
         "allow loopback, private and link-local addresses",
-        option=Option((*_REQUESTS, "watch add", "watch send")),
+        option=Option((*_REQUESTS, "watch add", "watch import", "watch send")),
     )
     strict_tls: bool = setting(
         False,

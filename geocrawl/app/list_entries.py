@@ -23,6 +23,7 @@ from lxml import etree
 from geocrawl.errors import UsageError
 from geocrawl.formats.xml import attribute, child, children, first, href_of, local_name, read_xml, text_of
 from geocrawl.model import Kind
+from geocrawl.page.naming import kind_of_protocol
 
 _MAX_BYTES = 200 * 1024 * 1024
 
@@ -121,8 +122,17 @@ _KINDS = {
     "esri-imageserver": Kind.ARCGIS,
     "arcgismapserver": Kind.ARCGIS,
     "arcgisfeatureserver": Kind.ARCGIS,
+    "esri:fs": Kind.ARCGIS,
+    "ogc:sta": Kind.SENSORTHINGS,
+    "ogcfeat": Kind.OGCAPI,
 }
 """What lists call a kind → the kind."""
+
+
+def named_kind(text: str) -> Kind | None:
+    """Return the kind that a list calls so; None for what is no kind of service."""
+    named = kind_of_protocol(text)
+    return _KINDS.get(text.lower()) or (Kind(named) if named else None)
 
 
 def _why_not(service: str, before_query: str, url: str) -> str:

@@ -73,6 +73,7 @@ COMMANDS: Mapping[str, str] = {
     "watch add": "geocrawl.cli.watch:add",
     "watch list": "geocrawl.cli.watch:list_",
     "watch remove": "geocrawl.cli.watch:remove",
+    "watch import": "geocrawl.cli.watch_import:import_",
     "watch send": "geocrawl.cli.watch:send",
     "watch downtime": "geocrawl.cli.downtime:downtime",
     "watch ack": "geocrawl.cli.downtime:ack",
@@ -105,7 +106,7 @@ COMMANDS: Mapping[str, str] = {
 TABLES = frozenset(
     {
         *("config show", "demo", "evaluate", "pages list", "search", "seeds check", "seeds list", "signals", "stats"),
-        *("strategies", "topics list", "watch downtime", "watch list", "workers"),
+        *("strategies", "topics list", "watch downtime", "watch import", "watch list", "workers"),
     }
 )
 """Commands that print tables, which `--wide` prints uncut."""

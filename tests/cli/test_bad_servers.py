@@ -32,6 +32,7 @@ _ARGUMENTS: dict[str, list[str]] = {
     },
     **{"seeds check": ["--stored"], "seeds remove": [_PAGE], "show": ["1"], "train bayes": ["--out", "b"]},
     **{"watch add": ["roads", "--to", "file:out.jsonl"], "watch remove": ["1"], "why": [_PAGE], "watch ack": ["1"]},
+    "watch import": ["list.txt"],
 }
 _OTHERS = frozenset({"config show", "identify", "check-list", "doctor"})
 """Commands with `--db` that open no database or do without: `identify` and `check-list` only share delays, and
@@ -63,6 +64,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GEOCRAWL_CONTACT", "a@b.example")  # else crawls ask for one first
     write_part(tmp_path / "index", ["https://maps.example.org/wms"])
     (tmp_path / "copy.db").touch()
+    (tmp_path / "list.txt").write_text("https://maps.example.org/wms")
     return tmp_path
 
 

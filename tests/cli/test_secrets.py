@@ -179,6 +179,7 @@ def geocrawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Geocrawl]:
             return int(end.value.code or 0), said
 
         (home / "list.csv").write_text(f"name,url,layer\n?token={SECRET},{SERVICE},rivers\nbroken,{BROKEN},x\n")
+        (home / "watched.txt").write_text(f"{SERVICE}\nftp://x.example/?token={SECRET}\n{BROKEN}\n")
         (home / "bad.txt").write_text(f"{START}\nno address http://u:{SECRET}@x\nnone ?token={SECRET}\n")
         for first in (("crawl", START, TWIN, "--log-json"), ("seeds", "add", START, GONE)):
             code, said = run(*first)
@@ -237,6 +238,7 @@ PRINTING: dict[str, list[list[str]]] = {
     "watch add": [[SERVICE, "--to", f"https://hooks.example/?token={SECRET}"], ["rivers", "--to", "mail:anna"]],
     "watch ack": [[SERVICE]],
     "watch downtime": [[], ["--json"], [SERVICE, "--to", "2030-01-01"], [f"http://x.example/?token={SECRET}"]],
+    "watch import": [["watched.txt"], ["watched.txt", "--json"]],
     "watch list": [[], ["--json"]],
     "watch remove": [["1"]],
     "watch send": [[], ["--json"]],

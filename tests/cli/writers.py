@@ -121,6 +121,7 @@ READ = frozenset(
             ("check-list", "changed_since"),
             ("check-list", "file"),
             ("probe", "file"),
+            ("watch import", "file"),
             ("recognise", "file"),
             ("snapshot", "former"),
             ("mine", "paths"),
