@@ -20,9 +20,11 @@ from geocrawl.fetch.clock import SystemClock
 from geocrawl.model.watches import MOST_FAILURES, Watch
 from geocrawl.notices import read_recipient
 from geocrawl.sanitize import masked, plain
+from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.store.upkeep.watches import Watches
+from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import counted, iso, moment, read_duration, spell_duration
 
 
@@ -43,7 +45,8 @@ def add(
 ) -> None:
     """Tell somebody when a service dies, returns or loses layers, or when a search finds new services.
 
-    Only what happens from now on is told (docs/alerts.md); the daemon, or `geocrawl watch send`, sends it.
+    Only what happens from now on is told (docs/alerts.md); the daemon, or `geocrawl watch send`, sends it. Without --to
+    the page /status shows the service, and nobody is told.
 
     Examples:
 
@@ -51,26 +54,28 @@ def add(
 
         geocrawl watch add 17 --every 5m
 
+        geocrawl watch add 17
+
         geocrawl watch add 'land use country:DE' --to https://example.org/hook
     """
     settings = opt.settings_from(overrides)
     path = opt.database_path_from(settings)
-    if not (to or every):
-        raise UsageError("give --to (who is told), --every (how often it is asked), or both")
-    recipient = read_recipient(to, settings, path) if to else ""
-    is_webhook = bool(to) and not recipient.startswith(("mail:", "file:"))
-    key = (secret or secrets.token_urlsafe(32)) if is_webhook else ""
+    recipient, key = recipient_of(to, secret, settings, path)
     with Store.open(path, clock=SystemClock(), create=False) as store:
         catalogue = Catalogue(store.connection)
         what = subject_of(catalogue, words_typed(subject).strip())
         if isinstance(what, str):
+            if not (to or every):
+                raise UsageError(
+                    "a search: give --to (who is told), --every (how often its services are asked), or both"
+                )
             output.say_differences(catalogue.find(what, limit=0))
         watch = Watches(store.database).add(
-            what, recipient, key, catalogue.numbers, time.time(), every_s=_interval(every), settings=settings
+            what, recipient, key, catalogue.numbers, time.time(), every_s=interval_of(every), settings=settings
         )
     how = (f", every {spell_duration(watch.every_s)}" if watch.every_s else "") + (f", to {recipient}" if to else "")
     typer.echo(f"Watch {watch.id}: {plain(watch.subject, 300)}, {counted(watch.services, 'service')} now{how}")
-    if is_webhook and not secret:
+    if key and not secret:
         typer.echo(f"Key of the signature, shown only now: {key}")
 
 
@@ -116,7 +121,15 @@ def send(overrides: opt.Overrides, json: opt.Json = False) -> None:
         raise typer.Exit(3)
 
 
-def _interval(text: str) -> float | None:
+def recipient_of(to: str, secret: str, settings: Settings, path: DatabaseUrl) -> tuple[str, str]:
+    """Return a recipient as it is stored, and the key of a webhook's signature, '' for others. Raises UsageError."""
+    recipient = read_recipient(to, settings, path) if to else ""
+    is_webhook = bool(to) and not recipient.startswith(("mail:", "file:"))
+    return recipient, (secret or secrets.token_urlsafe(32)) if is_webhook else ""
+
+
+def interval_of(text: str) -> float | None:
+    """Return the seconds that `--every` names; None for ''. Raises UsageError."""
     try:
         return read_duration(text) if text else None
     except ValueError as error:

@@ -82,6 +82,31 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
+class WatchedService:
+    """A service that is watched, and how its best address is."""
+
+    id: int
+    kind: str
+    title: str
+    url: str
+    """Its best address, with keys masked."""
+    health: str
+    since: float | None
+    """Time since which it is so."""
+    every_s: float | None
+    """Time between two probes; None: by its health."""
+    is_slow: bool
+    """Whether it answers slowly against its own usual."""
+    probes: int
+    """Verdicts within 30 days."""
+    valid: int
+    availability: tuple[float, float] | None
+    """Bounds of the share of valid answers within 30 days, with 95 % certainty; None for too few probes."""
+    downtimes: tuple[Downtime, ...]
+    """Planned and acknowledged downtimes that are not over."""
+
+
+@dataclass(frozen=True, slots=True)
 class EndpointRow:
     """An endpoint with its last verdict, and what named it."""
 

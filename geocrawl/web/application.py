@@ -41,13 +41,13 @@ from geocrawl.web.connections import MOST_CONNECTIONS, Connections
 from geocrawl.web.downloads import FILES, download
 from geocrawl.web.guard import Guard
 from geocrawl.web.options import IDLE_S, Options
-from geocrawl.web.pages import found_layers, months, overview, search, service, statistics
+from geocrawl.web.pages import found_layers, months, overview, search, service, statistics, status
 from geocrawl.web.pages.provider import provider_document, provider_page
 from geocrawl.web.pages.qgis_layer import layer_file
 from geocrawl.web.preview import Previews, info, legend, preview
 from geocrawl.web.reader import CatalogueReader, Finder
 from geocrawl.web.records import documents, items, metadata, oai, openapi, sources
-from geocrawl.web.site import ITEMS, LAYERS, STATIC, Site, base_url, page, renumbered, site_of
+from geocrawl.web.site import ITEMS, LAYERS, STATIC, STATUS, Site, base_url, page, renumbered, site_of
 
 _ITEM = f"{ITEMS}/{{number}}"
 _RENDERERS = 2
@@ -142,6 +142,7 @@ def _routes() -> list[Route | Mount]:
             LAYERS, _in_formats(html=search.layers, json=found_layers.layers_document, others=found_layers.LAYER_FILES)
         ),
         Route("/providers", _in_formats(html=provider_page, json=provider_document)),
+        Route(STATUS, _in_formats(html=status.status_page, json=status.status_document)),
         Route("/operations", _kept(statistics.operations)),
         Route("/statistics", _kept(statistics.statistics)),
         Route(sources.PATH, _kept(sources.sources)),

@@ -28,7 +28,7 @@ from geocrawl.web.answers import LazyResponse, Problem, wanted_language
 from geocrawl.web.publishing import as_json, published, web_address
 from geocrawl.web.reader import CatalogueReader, Finder
 from geocrawl.web.texts import Words, sentence_of
-from geocrawl.wording import iso
+from geocrawl.wording import iso, spell_duration
 
 if TYPE_CHECKING:
     from geocrawl.web.answers import Answers
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 STATIC = Path(__file__).parent / "static"
 ITEMS = "/collections/services/items"
 LAYERS = "/layers"
+STATUS = "/status"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +199,7 @@ def _environment() -> Environment:
     environment.filters["json"] = _json_in_html
     environment.filters["iso"] = lambda at: at if isinstance(at, str) else iso(at)
     environment.filters["country"] = _country
+    environment.filters["duration"] = spell_duration
     environment.filters["kind_name"] = _kind_name
     environment.filters["short_name"] = short_name
     environment.filters["code"] = _code

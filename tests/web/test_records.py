@@ -21,6 +21,8 @@ from starlette.testclient import TestClient
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.model import Kind
 from geocrawl.store import Store
+from geocrawl.store.upkeep.downtimes import Downtimes
+from geocrawl.store.upkeep.watches import Watches
 from geocrawl.web.downloads import FILES
 from geocrawl.web.records.metadata import FORMS
 from tests.support.parts import QGIS, lack
@@ -227,6 +229,23 @@ def test_rest_tells_health_history_and_changes(client: TestClient) -> None:
     assert month["valid"] == month["probes"] > 0 and month["within_s"] == 5 and month["is_available"] is None
 
 
+def test_what_is_watched_has_a_page_of_its_state(catalogue: Path, serve: Serve) -> None:
+    with Store.open(catalogue, clock=SystemClock()) as store:
+        Watches(store.database).add(1, "mail:private@b.example", "", lambda query: (), 9.0)
+        store.connection.execute("UPDATE endpoint SET every_s = 300, speed = 2 WHERE service_id = 2")
+        store.connection.execute("COMMIT") if store.connection.in_transaction else None
+        Downtimes(store.database).plan(2, starts_at=0.0, ends_at=None, note="new <server>", at=0.0)
+    client = serve(catalogue)
+    shown = client.get("/status", headers={"Accept": "text/html"}).text
+    assert "new &lt;server&gt;" in shown and "slower than usual" in shown and "5m" in shown
+    found = client.get("/status?f=json")
+    assert "private" not in shown + found.text, "who is told is nobody else's business"
+    assert [each["service"] for each in found.json()["services"]] == [1, 2] and found.json()["numberMatched"] == 2
+    assert [each["everySeconds"] for each in found.json()["services"]] == [None, 300.0]
+    assert "受监测的服务" in client.get("/status?lang=zh", headers={"Accept": "text/html"}).text
+    assert 'href="/status"' in client.get("/", headers={"Accept": "text/html"}).text
+
+
 def test_a_badge_shows_kind_and_health(client: TestClient) -> None:
     from lxml import etree
 
@@ -234,6 +253,19 @@ def test_a_badge_shows_kind_and_health(client: TestClient) -> None:
     assert answer.headers["content-type"] == "image/svg+xml"
     texts = [each.text for each in etree.fromstring(answer.content).iter("{http://www.w3.org/2000/svg}text")]
     assert texts == ["WMS", "alive"]
+
+
+def test_a_layer_has_a_badge_and_a_health_of_its_own(client: TestClient) -> None:
+    detail = client.get(f"{ITEMS}/1", headers={"Accept": "text/html"}).text
+    number = re.search(r"badge\.svg\?layer=(\d+)", detail)
+    assert number is not None, "the page of a layer leads to it"
+    told = client.get(f"{ITEMS}/1/health?layer={number[1]}").json()
+    assert told["health"] == "alive" and told["layer"]["number"] == int(number[1])
+    by_name = client.get(f"{ITEMS}/1/badge.svg", params={"layer": told["layer"]["name"]})
+    assert by_name.content == client.get(f"{ITEMS}/1/badge.svg?layer={number[1]}").content
+    assert told["layer"]["title"][:20] in by_name.text and ">alive<" in by_name.text
+    for path in ("badge.svg", "health"):
+        assert client.get(f"{ITEMS}/1/{path}?layer=no such layer").status_code == 404
 
 
 def test_pages_carry_linked_data(client: TestClient) -> None:

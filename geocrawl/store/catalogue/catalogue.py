@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any, Self
 from geocrawl.filters import Filters
 from geocrawl.model import SourceState, Url
 from geocrawl.model.catalogue import EndpointService, Layer, ProviderCard, ReportedService, Service
-from geocrawl.model.details import Address, EndpointHistory, NewsRow, ServiceDetail, Why
+from geocrawl.model.details import Address, EndpointHistory, NewsRow, ServiceDetail, WatchedService, Why
 from geocrawl.model.downtimes import Downtime
 from geocrawl.model.inspire import ServiceMonth
 from geocrawl.model.search import LayerResults, Results, Selection
 from geocrawl.model.statistics import Growth, KindCount, SignalYield, SoftwareGrowth, Statistics, Survival
 from geocrawl.store.catalogue.downtimes import read_downtimes
 from geocrawl.store.catalogue.index.index import offers_reference_system, search_engine
-from geocrawl.store.catalogue.read import history, provider_report, show, statistics
+from geocrawl.store.catalogue.read import history, provider_report, show, statistics, watched
 from geocrawl.store.catalogue.read.harvest import HarvestRecord, is_gone, read_harvest, read_span
 from geocrawl.store.catalogue.read.sources import read_sources
 from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services, read_thumbnail
@@ -184,6 +184,14 @@ class Catalogue:
     def downtimes(self) -> list[Downtime]:
         """Return planned downtimes and what persons acknowledged, the oldest first."""
         return read_downtimes(self._connection)
+
+    def watched_services(self, now: float, most: int = 1_000_000, skipped: int = 0) -> list[WatchedService]:
+        """Return the services that are watched, those that are not alive first."""
+        return watched.watched_services(self._connection, now, most, skipped)
+
+    def watched_count(self) -> int:
+        """Return the number of services that are watched."""
+        return watched.count_watched(self._connection)
 
     def changes(self, since: float, most: int) -> Iterator[dict[str, object]]:
         """Yield changes of health and of content, newest first."""

@@ -20,7 +20,9 @@ _MOST_TOPICS = 3
 async def overview(request: Request) -> Response:
     """Return the first page: what this catalogue holds, counted in services as the search counts them."""
     site = site_of(request)
-    layers, news = await site.reader.read(lambda catalogue: (catalogue.layer_count(), catalogue.news(MOST_NEWS)))
+    layers, news, watched = await site.reader.read(
+        lambda catalogue: (catalogue.layer_count(), catalogue.news(MOST_NEWS), catalogue.watched_count())
+    )
     whole = await site.finder.whole()
     counts, _, worldwide = coverage(await site.finder.extents(), _SQUARE_DEG)
     values = {
@@ -36,6 +38,7 @@ async def overview(request: Request) -> Response:
         "newest": whole.hits,
         "examples": await _examples(site.finder, whole),
         "news": news,
+        "watched": watched,
     }
     return page(request, "landing.html", values)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from html import escape
 from typing import Any
@@ -10,10 +11,13 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from geocrawl.model.details import EndpointHistory
+from geocrawl.model import ContentOutcome
+from geocrawl.model.catalogue import Layer
+from geocrawl.model.details import EndpointHistory, ServiceDetail
 from geocrawl.model.kinds import short_name
 from geocrawl.model.search import Results
 from geocrawl.query.places import country_name
+from geocrawl.sanitize import masked, plain
 from geocrawl.web.answers import Problem, wanted_language
 from geocrawl.web.parameters import SearchRequest, read_search
 from geocrawl.web.records.record import GEOJSON, link, record_of_hit, record_of_service
@@ -103,18 +107,24 @@ def _facet(name: str, results: Results) -> dict[str, Any]:
 
 # --------------------------------------------------------------------------- badge, thumbnail, health
 
+_MOST_TITLE = 40
+_CONTENT = {ContentOutcome.OK, ContentOutcome.BLANK, ContentOutcome.AXIS_ORDER}
+"""Outcomes of a request for content after which a layer is not called degraded: a map may be empty."""
 _COLOURS = {"alive": "#1a7a43", "degraded": "#8a5a00", "down": "#b3261e", "gone": "#6b2220"}
 
 
 async def badge(request: Request) -> Response:
-    """Return a small picture of a service's kind and health."""
+    """Return a small picture of the kind and health of a service, or of the title and health of a layer of it."""
     detail = await detail_of(request, number_of(request))
-    words = Words(wanted_language(request))
-    state = words(f"health-{detail.service.health}")
-    if detail.availability_30d is not None:
+    layer, words = _layer_asked_for(request, detail), Words(wanted_language(request))
+    now = detail.service.health if layer is None else _layer_health(detail, layer)
+    state = words(f"health-{now}")
+    if detail.availability_30d is not None and layer is None:
         state += f" {words.percent(detail.availability_30d)}"
     kind = short_name(detail.service.kind)
-    colour = _COLOURS.get(detail.service.health, "#536870")
+    if layer is not None:
+        kind = f"{kind} {plain(masked(layer.title or layer.name), _MOST_TITLE)}"
+    colour = _COLOURS.get(now, "#536870")
     left, right = _width(kind), _width(state)
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
@@ -133,6 +143,33 @@ def _width(text: str) -> int:
     return 12 + sum(12 if ord(character) > 0x2E7F else 7 for character in text)
 
 
+def _layer_asked_for(request: Request, detail: ServiceDetail) -> Layer | None:
+    """Return the layer that `layer` names by its number or its name; None where a request names none. Raises Problem
+    404 for a layer that the service does not have (any more)."""
+    asked = request.query_params.get("layer", "")
+    if not asked:
+        return None
+    named = [row for row in detail.layers if row.name]
+    found = [row for row in named if asked == str(row.position)] or [row for row in named if asked == row.name]
+    if not found:
+        raise Problem(404, f"service {detail.service.id} has no layer “{plain(asked, _MOST_TITLE)}”")
+    return found[0]
+
+
+def _layer_health(detail: ServiceDetail, layer: Layer) -> str:
+    """Return the health of a layer: that of its service, and degraded where the service is alive but the last content
+    check of this layer failed."""
+    outcomes = {str(each["outcome"]) for each in _proof(detail, layer)}
+    fails = outcomes and not outcomes & _CONTENT
+    return "degraded" if fails and detail.service.health == "alive" else str(detail.service.health)
+
+
+def _proof(detail: ServiceDetail, layer: Layer) -> list[Mapping[str, object]]:
+    """Return what the last content check of the best address found of a layer."""
+    best = [row for row in detail.endpoints if row.url == detail.service.url]
+    return [each for row in best for each in row.proof if each["layer"] == layer.name]
+
+
 async def thumbnail(request: Request) -> Response:
     """Return the small picture that the last content check kept."""
     number = number_of(request)
@@ -143,8 +180,20 @@ async def thumbnail(request: Request) -> Response:
 
 
 async def health(request: Request) -> Response:
-    """Return the health of a service and of each of its addresses."""
+    """Return the health of a service and of each of its addresses; or that of a layer of it."""
     detail = await detail_of(request, number_of(request))
+    if (layer := _layer_asked_for(request, detail)) is not None:
+        checks = [{"outcome": each["outcome"], "crs": each["crs"]} for each in _proof(detail, layer)]
+        about = {"number": layer.position, "name": layer.name, "title": layer.title}
+        return document(
+            {
+                "service": detail.service.id,
+                "layer": about,
+                "health": _layer_health(detail, layer),
+                "checks": checks,
+                "lastOk": detail.service.last_ok,
+            }
+        )
     return document(
         {
             "service": detail.service.id,

@@ -16,7 +16,7 @@ from geocrawl.web.parameters import DEFAULT_LIMIT, FILTER_LANGUAGES, MAX_LIMIT, 
 from geocrawl.web.records import oai, sources
 from geocrawl.web.records.documents import DESCRIPTION, DOCUMENTS, SCHEMA, TITLE
 from geocrawl.web.records.metadata import FORMS
-from geocrawl.web.site import ITEMS, LAYERS, Links, base_url, document, page
+from geocrawl.web.site import ITEMS, LAYERS, STATUS, Links, base_url, document, page
 
 _NUMBER = "{number}"
 PATHS: Mapping[str, tuple[str, str]] = {
@@ -38,6 +38,7 @@ PATHS: Mapping[str, tuple[str, str]] = {
     f"{ITEMS}/{_NUMBER}/layer.qlr": ("A layer for QGIS", "application/x-qgis-layer-definition"),
     f"{ITEMS}/{_NUMBER}/badge.svg": ("Badge of its health", "image/svg+xml"),
     LAYERS: ("Search layers, with the parameters of a search of services", "application/geo+json"),
+    STATUS: ("Watched services: state, availability, downtimes", "application/json"),
     sources.PATH: ("Catalogues of others: records stated and read, and what they led to", "application/json"),
     oai.PATH: ("OAI-PMH 2.0, for harvesters: oai?verb=ListRecords&metadataPrefix=iso19139", "text/xml"),
     "/feed.atom": ("News as Atom; of a search with its parameters", "application/atom+xml"),
@@ -46,7 +47,7 @@ PATHS: Mapping[str, tuple[str, str]] = {
     "/sitemap.xml": ("Sitemaps", "application/xml"),
 }
 """Path → (what it is, media type)."""
-_WITH_PAGES = ("/", "/api", *DOCUMENTS, ITEMS, f"{ITEMS}/{_NUMBER}", f"{ITEMS}/{_NUMBER}/months", LAYERS)
+_WITH_PAGES = ("/", "/api", *DOCUMENTS, ITEMS, f"{ITEMS}/{_NUMBER}", f"{ITEMS}/{_NUMBER}/months", LAYERS, STATUS)
 _EXAMPLE = """\
 from owslib.ogcapi.records import Records
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import json
+import time
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -23,6 +24,7 @@ from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.charts import coverage, map_squares
 from geocrawl.web.discovery import PART, Feed, atom_of, json_feed_of, sitemap_index, url_set
 from geocrawl.web.pages.overview import MOST_COUNTS, MOST_NEWS
+from geocrawl.web.pages.status import shown, status_of
 from geocrawl.web.publishing import as_json, published
 from geocrawl.web.records.record import GEOJSON, link
 from geocrawl.web.static_site import pages
@@ -84,7 +86,8 @@ def publish(catalogue: Catalogue, selection: Selection, root: Path, options: Sit
         _exports(catalogue, selection, folder)
         index = _index(folder, whole)
         folder.settle()
-        _first_page(catalogue, selection, folder, options, whole, index)
+        watched = _status(catalogue, folder, options, whole)
+        _first_page(catalogue, selection, folder, options, whole, index, watched)
         folder.remove_gone()
         folder.remember(made_by)
         return PublishReport(whole.services, folder.files, folder.written, folder.removed, folder.remade_because)
@@ -253,8 +256,24 @@ def _index(folder: SiteFolder, whole: _Whole) -> str:
     return name
 
 
+def _status(catalogue: Catalogue, folder: SiteFolder, options: SiteOptions, whole: _Whole) -> int:
+    """Write the page of what is watched of the site's services, if any is; return their number."""
+    numbers = set(_numbers(whole))
+    watched = [each for each in catalogue.watched_services(time.time()) if each.id in numbers]
+    if watched:
+        folder.write("status/index.html", options.page("status.html", "status/index.html", shown(watched)))
+        folder.write("status/status.json", as_json([status_of(each) for each in watched]))
+    return len(watched)
+
+
 def _first_page(
-    catalogue: Catalogue, selection: Selection, folder: SiteFolder, options: SiteOptions, whole: _Whole, index: str
+    catalogue: Catalogue,
+    selection: Selection,
+    folder: SiteFolder,
+    options: SiteOptions,
+    whole: _Whole,
+    index: str,
+    watched: int,
 ) -> None:
     """Write feeds and sitemap, where the site's address is known, and last the first page, which leads to the index."""
     news = catalogue.news(_NEWS_OF_FEEDS, None if selection.is_all else [*_numbers(whole)])
@@ -279,6 +298,7 @@ def _first_page(
         "newest": [shown for _, _, shown in sorted(whole.newest, key=lambda each: each[:2], reverse=True)],
         "news": news[:MOST_NEWS],
         "index": index,
+        "watched": watched,
         "texts": pages.search_texts(options.words),
         "linked_data": pages.catalogue_linked_data(options),
     }

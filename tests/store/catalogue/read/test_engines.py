@@ -41,6 +41,7 @@ from geocrawl.store.catalogue.read.statistics import (
     service_numbers,
     signal_yields,
 )
+from geocrawl.store.catalogue.read.watched import count_watched, watched_services
 from geocrawl.store.catalogue.services import read_endpoints, read_layers, read_services, read_thumbnail, selected_ids
 from geocrawl.store.frontier.budgets import PATTERN_SPENT
 from geocrawl.store.frontier.learner import read_feedback
@@ -84,6 +85,7 @@ QUESTIONS: dict[str, Callable[[Connection], Any]] = {
     "changes": lambda q: list(changes_since(q, 0.0, 9)),
     "report": lambda q: list(month_report(q, 0.0, NOW + 1)),
     "months": lambda q: list(service_months(q, [(0.0, NOW), (NOW, NOW + 1)])),
+    "watched": lambda q: (count_watched(q), watched_services(q, NOW + 1, 9)),
     "survival": lambda q: read_survival(q),
     "status": lambda q: replace(read_status(q, NOW), size=None),  # type: ignore[arg-type]
     "why": lambda q: (read_why(q, url("a.example/")), read_why(q, url("s1.example/wms?service=WMS"))),
