@@ -69,6 +69,16 @@ def change(catalogue: Path, *statements: str) -> None:
             writer.execute(statement)
 
 
+def test_what_is_watched_has_a_page_of_its_state(catalogue: Path, tmp_path: Path) -> None:
+    change(catalogue, "UPDATE endpoint SET every_s = 600 WHERE service_id = 3")
+    published(catalogue, tmp_path / "watched")
+    assert faults_of(tmp_path / "watched") == []
+    (told,) = json.loads((tmp_path / "watched/status/status.json").read_text())
+    assert (told["service"], told["everySeconds"]) == (3, 600.0)
+    assert "10m" in (tmp_path / "watched/status/index.html").read_text()
+    assert 'href="status/index.html"' in (tmp_path / "watched/index.html").read_text()
+
+
 def test_every_link_and_every_part_of_the_search_leads_to_a_file(first: Path) -> None:
     assert faults_of(first) == []
     assert index_of(first)["services"] == SERVICES
