@@ -223,6 +223,6 @@ def test_a_watched_service_is_slow_after_two_slow_answers_and_usual_after_two_as
         seen.append(speed)
     once, slow, again, well = Speed.ONCE_SLOW, Speed.SLOW, Speed.ONCE_USUAL, Speed.USUAL
     assert seen == [*[well] * 12, once, well, once, slow, slow, again, slow, again, well]
-    assert 180 < usual < 225
+    assert usual is not None and 180 < usual < 225
     assert speed_after(well, 200.0, 9000.0, 11) is well, "too few answers"
     assert speed_after(well, 200.0, 1100.0, 99) is well, "a second more is nothing"
