@@ -67,7 +67,7 @@ def upgrade() -> None:
     {more}
 '''
 CHANGED = {
-    "endpoint": {"every_s", "whole_at"},
+    "endpoint": {"every_s", "whole_at", "usual_ms", "speed"},
     "outlinks": {"moved"},
     "search_change": {"seq"},
     "service": {"licence", "time_start", "time_end", "language"},
