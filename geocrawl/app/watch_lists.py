@@ -1,6 +1,6 @@
 """Read lists of services that people watch: GeoHealthCheck's resources (its JSON and its SQLite file), plain lists.
 
-GeoHealthCheck's `/json` is an object with the array `resources`; the file that its `models.py load` reads has an object
+GeoHealthCheck's `/json` is an object with the array `resources`; the file that its command `load` reads has an object
 of that name; its database has the tables `resource`, `tag` and `resource_tags`. The first names neither intervals nor
 tags.
 """

@@ -1,11 +1,9 @@
-"""Add the language of a service's texts; those that are stored are read. The views are made again, because they show
-it."""
+"""Add the language of a service's texts; those that are stored are read."""
 
 import sqlalchemy as sa
 from alembic import op
 
 from geocrawl.model.languages import language_of
-from geocrawl.store.database.views import CREATE_VIEWS
 
 revision = "0041"
 down_revision = "0040"
@@ -16,13 +14,9 @@ _TEXT = sa.String().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    for name in CREATE_VIEWS:
-        op.execute(f"DROP VIEW IF EXISTS {name}")
     op.add_column("service", sa.Column("language", _TEXT, nullable=False, server_default=sa.text("''")))
     connection = op.get_bind()
     rows = connection.execute(sa.text("SELECT id, title, abstract FROM service")).fetchall()
     codes = [{"id": number, "code": code} for number, *texts in rows if (code := language_of(texts))]
     if codes:
         connection.execute(sa.text("UPDATE service SET language = :code WHERE id = :id"), codes)
-    for view in CREATE_VIEWS.values():
-        op.execute(view)
