@@ -160,14 +160,17 @@ def _of_csv(text: str, path: Path) -> Iterator[ListEntry]:
     def cell(row: Mapping[str, str | None], *names: str) -> str:
         return next((row[columns[name]] or "" for name in names if name in columns and row[columns[name]]), "")
 
-    for row in reader:
-        yield from _entry(
-            cell(row, "name", "title", "id"),
-            row[address] or "",
-            cell(row, "kind", "type", "service"),
-            cell(row, "layer", "layers"),
-            cell(row, "crs", "srs"),
-        )
+    try:
+        for row in reader:
+            yield from _entry(
+                cell(row, "name", "title", "id"),
+                row[address] or "",
+                cell(row, "kind", "type", "service"),
+                cell(row, "layer", "layers"),
+                cell(row, "crs", "srs"),
+            )
+    except csv.Error as error:  # such as a cell of 131,072 characters
+        raise UsageError(f"{path}: line {reader.line_num}: {error}") from None
 
 
 # --------------------------------------------------------------------------- JSON

@@ -129,8 +129,11 @@ def _entries(lines: Sequence[str], file: Path) -> Iterable[tuple[int, str]]:
     if column and (len(columns) > 1 or file.suffix.lower() == ".csv"):
         reader = csv.DictReader(lines)
         name = next(field for field in reader.fieldnames or () if field.strip().lower() == column)
-        for row in reader:
-            yield reader.line_num, (row[name] or "").strip()
+        try:
+            for row in reader:
+                yield reader.line_num, (row[name] or "").strip()
+        except csv.Error as error:  # such as a cell of 131,072 characters
+            raise UsageError(f"{file}: line {reader.line_num}: {error}") from None
         return
     for number, line in enumerate(lines, 1):
         text = line.strip()

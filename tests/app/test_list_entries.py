@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from geocrawl.app.list_entries import ListEntry, read_entries
+from geocrawl.cli.addresses import read_lines
 from geocrawl.errors import UsageError
 from geocrawl.model import Kind
 
@@ -136,3 +138,12 @@ def test_a_terria_catalogue_is_read_through_its_groups(tmp_path: Path) -> None:
 def test_a_file_without_an_entry_is_refused_with_what_is_expected(tmp_path: Path, text: str) -> None:
     with pytest.raises(UsageError, match="list"):
         _read(tmp_path, text)
+
+
+@pytest.mark.parametrize("head", ["url,layer", "name,url", "link,kind"])
+@pytest.mark.parametrize("read", [read_entries, read_lines])
+def test_a_cell_without_end_is_refused_with_its_line(head: str, read: Callable[[Path], object], tmp_path: Path) -> None:
+    file = tmp_path / "list.csv"
+    file.write_text(f"{head}\nhttp://a.example/wms,a\n{'x' * 200_000},b\n")
+    with pytest.raises(UsageError, match=r"list.csv: line 3: field larger than field limit"):
+        read(file)
