@@ -170,7 +170,7 @@ def _of_csv(text: str, path: Path) -> Iterator[ListEntry]:
                 cell(row, "crs", "srs"),
             )
     except csv.Error as error:  # such as a cell of 131,072 characters
-        raise UsageError(f"{path}: line {reader.line_num}: {error}") from None
+        raise UsageError(f"{path}: after line {reader.line_num}: {error}") from None
 
 
 # --------------------------------------------------------------------------- JSON

@@ -133,7 +133,7 @@ def _entries(lines: Sequence[str], file: Path) -> Iterable[tuple[int, str]]:
             for row in reader:
                 yield reader.line_num, (row[name] or "").strip()
         except csv.Error as error:  # such as a cell of 131,072 characters
-            raise UsageError(f"{file}: line {reader.line_num}: {error}") from None
+            raise UsageError(f"{file}: after line {reader.line_num}: {error}") from None
         return
     for number, line in enumerate(lines, 1):
         text = line.strip()

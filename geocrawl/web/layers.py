@@ -59,9 +59,11 @@ def layer_tree(layers: Sequence[Layer], words: str, pictures_of: Callable[[Layer
         for row in sorted(shown.values(), key=lambda row: row.position)
     }
     roots: list[Node] = []
+    below: dict[int | None, tuple[list[Node], int]] = {}
     for node in nodes.values():
-        above = nodes.get(node.row.parent) if node.row.parent is not None else None
-        (above.children if above is not None and above is not node else roots).append(node)
+        beside, depth = below.get(node.row.parent, (roots, 0))
+        beside.append(node)  # what lies deeper than is shown stands beside its group
+        below[node.row.position] = (node.children, depth + 1) if depth < _MOST_DEPTH else (beside, depth)
     total = len(matching) if words.split() else None
     return Tree(roots, total, max((total if total is not None else len(layers)) - len(shown), 0))
 

@@ -145,5 +145,5 @@ def test_a_file_without_an_entry_is_refused_with_what_is_expected(tmp_path: Path
 def test_a_cell_without_end_is_refused_with_its_line(head: str, read: Callable[[Path], object], tmp_path: Path) -> None:
     file = tmp_path / "list.csv"
     file.write_text(f"{head}\nhttp://a.example/wms,a\n{'x' * 200_000},b\n")
-    with pytest.raises(UsageError, match=r"list.csv: line 3: field larger than field limit"):
+    with pytest.raises(UsageError, match=r"list.csv: after line 2: field larger than field limit"):
         read(file)
