@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
-from geocrawl.model import Portion
+from geocrawl.model import FailureCode, Portion
 
 MAX_TEXT_CHARS = 200_000
 MAX_TITLE_CHARS = 500
@@ -66,3 +67,10 @@ class PageContent:
     json_keys: tuple[str, ...] = ()
     portion: Portion | None = None
     fault: str = ""
+
+    def keep(self, links: Iterable[RawLink], most: int) -> None:
+        """Take the first `most` links; what has more is truncated."""
+        found = list(islice(links, most + 1))
+        self.links = found[:most]
+        if len(found) > most:
+            self.fault = FailureCode.TRUNCATED

@@ -23,7 +23,7 @@ from geocrawl.page.scripts import addresses_in_code
 from geocrawl.page.text import addresses_in_text
 from geocrawl.page.viewers import files_in_script
 from geocrawl.page.xml import read_xml
-from geocrawl.urls import read_url
+from geocrawl.urls import RECORDS, read_url
 
 # --------------------------------------------------------------------------- the format of an answer
 
@@ -153,6 +153,8 @@ class PageReader:
         content = self._completed(self._content(decoded, page.content_type, page.final))
         if refresh := refresh_target(page.headers.get("refresh", "")):
             content.links.insert(0, RawLink(refresh, REFRESH))
+        if content.portion is not None and (following := _next_in_header(page.headers.get("link", ""))):
+            content.links = _with_next(content.links, following, page.final)
         links = tuple(self._links(content, page.final, decoded.encoding.codec))
         return _document(page, depth, decoded.encoding.name, content, links)
 
@@ -194,9 +196,10 @@ class PageReader:
             content.links = [RawLink(address, "sitemap") for address in addresses[: self._max_links]]
             return content
         if looks_like_turtle(text, content_type):
-            content.links = read_turtle(text, url)[: self._max_links]
+            content.keep(read_turtle(text, url), self._max_links)
             content.portion = turtle_portion(text, url)
-            content.fault = "" if _STATEMENT_END.search(text[-_TAIL_CHARS:]) else FailureCode.TRUNCATED
+            if not _STATEMENT_END.search(text[-_TAIL_CHARS:]):
+                content.fault = FailureCode.TRUNCATED
         elif may_mention_services(text.lower()):
             content.links = list(addresses_in_text(_BLANK_LINE.sub(BOUNDARY, text[:MAX_TEXT_CHARS])))
         return content
@@ -240,6 +243,25 @@ class PageReader:
             else:
                 yield link
         yield from nearest_first(files, final)[: self._max_scripts]
+
+
+_LINK_VALUE = re.compile(r"<([^<>]{1,8000})>((?:[^,<\"]|\"[^\"]{0,1000}\"){1,1000})")
+_IS_NEXT = re.compile(r";\s*rel\s*=\s*(?:next\b|\"(?:[^\"]*\s)?next[\s\"])", re.I)
+
+
+def _next_in_header(header: str) -> str:
+    """Return the address of the next page that the header Link names (RFC 8288); '' for none."""
+    return next((target for target, stated in _LINK_VALUE.findall(header) if _IS_NEXT.search(stated)), "")
+
+
+def _with_next(links: list[RawLink], following: str, url: Url) -> list[RawLink]:
+    """Return the links of a page of a list with the next page from its header in place of a computed one."""
+    place = url.address.partition("?")[0]
+    pages = [link for link in links if link.where == RECORDS]
+    if any(link.rel == "next" for link in pages):
+        return links
+    computed = [link for link in pages if link.href.partition("?")[0] == place]
+    return [*(link for link in links if link not in computed), RawLink(following, RECORDS, rel="next")]
 
 
 def _document(page: Page, depth: int, encoding: str, content: PageContent, links: tuple[Link, ...] = ()) -> Document:

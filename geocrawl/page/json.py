@@ -22,7 +22,7 @@ from geocrawl.formats.json import (
     string_of,
 )
 from geocrawl.formats.text import fold, well_formed_escapes
-from geocrawl.model import Url
+from geocrawl.model import FailureCode, Url
 from geocrawl.model.kinds import service_parameter
 from geocrawl.page.content import MAX_TEXT_CHARS, MAX_TITLE_CHARS, PageContent, RawLink, of_records
 from geocrawl.page.imagery import read_imagery
@@ -114,7 +114,7 @@ def _resources(package: JsonObject) -> Iterator[RawLink]:
 
 def _next_ckan_page(url: Url, count: int, returned: int) -> list[RawLink]:
     start = records_start(url)
-    if start is None or not returned or 0 <= count <= start + returned:
+    if start is None or not returned or start + returned == count:
         return []
     following = records_url(url, start + returned)
     return [RawLink(following.address, RECORDS)] if following is not None else []
@@ -353,13 +353,18 @@ def _organisation(properties: JsonObject) -> str:
 def _more_of_stac(data: JsonObject, own: list[JsonObject], url: Url) -> Iterator[RawLink]:
     """Yield child catalogues and, of an API, its list of collections with the following pages."""
     is_items = data.get("type") == "FeatureCollection"
-    is_api = any(string_of(item.get("rel")) == "data" for item in own)  # its list of collections contains them all
-    children = [item for item in own if string_of(item.get("rel")) == ("data" if is_api else "child")]
     following = [item for item in own if string_of(item.get("rel")) == "next" and not is_items]
-    for item in (*children[:_MAX_CHILDREN], *following):
+    for item in (*_children(own)[:_MAX_CHILDREN], *following):
         if "html" in string_of(item.get("type")):
             continue
         yield RawLink(_page_at(item, url), RECORDS, string_of(item.get("title"))[:300], rel=string_of(item.get("rel")))
+
+
+def _children(own: list[JsonObject]) -> list[JsonObject]:
+    """Return the links of a STAC to its child catalogues, or to an API's list of collections, which has them all."""
+    rels = [string_of(item.get("rel")) for item in own]
+    wanted = "data" if "data" in rels else "child"
+    return [item for item, rel in zip(own, rels, strict=True) if rel == wanted]
 
 
 def _root_of_stac(own: list[JsonObject], url: Url) -> Iterator[RawLink]:
@@ -395,10 +400,17 @@ def _more_of_records(data: JsonObject, own: list[JsonObject], url: Url) -> Itera
     for collection in one_or_more(data.get("collections")):
         yield from _record_items(collection)
     yield from _record_items(data)
-    if any(is_record(feature) for feature in one_or_more(data.get("features"))):
-        for item in own:
-            if string_of(item.get("rel")) == "next":
-                yield RawLink(_page_at(item, url), RECORDS, rel="next")
+    features = one_or_more(data.get("features"))
+    if not any(map(is_record, features)) and not one_or_more(data.get("collections")):
+        return
+    stated = [
+        item for item in own if string_of(item.get("rel")) == "next" and "html" not in string_of(item.get("type"))
+    ]
+    yield from (RawLink(_page_at(item, url), RECORDS, rel="next") for item in stated)
+    start = records_start(url)
+    if not stated and start is not None and features and start + len(features) < integer_of(data.get("numberMatched")):
+        following = records_url(url, start + len(features))
+        yield from [RawLink(following.address, RECORDS)] if following else []
 
 
 def _page_at(stated: JsonObject, url: Url) -> str:
@@ -476,7 +488,9 @@ def read_data(text: str, url: Url, *, max_links: int) -> PageContent | None:
         content.json_keys = tuple(islice((key for key in data if len(key) <= 100), _MAX_KEYS))
         content.title = fold(string_of(data.get("title")), MAX_TITLE_CHARS)
         content.portion = json_portion(data, url)
-    content.links = list(dict.fromkeys(islice(_links(data, url), max_links)))
+    content.keep(dict.fromkeys(islice(_links(data, url), max_links + 1)), max_links)
+    if isinstance(data, dict) and len(_children(one_or_more(data.get("links")))) > _MAX_CHILDREN:
+        content.fault = FailureCode.TRUNCATED
     return content
 
 

@@ -90,7 +90,8 @@ def page_of_list(data: JsonObject) -> ListPage | None:
     if form is None:
         return None
     items = one_or_more(next((found for name in form.items if isinstance(found := _at(data, name), list)), []))
-    return ListPage(form, items, integer_of(_at(data, form.total)))
+    total = integer_of(_at(data, form.total))
+    return ListPage(form, items, total if total >= len(items) else -1)
 
 
 def read_list(data: JsonObject, url: Url) -> list[RawLink] | None:

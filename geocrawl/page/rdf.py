@@ -314,7 +314,7 @@ class _JsonLdReader:
     def _values(self, subject: str, name: str, values: Any) -> Iterator[_Statement]:
         for value in _listed(values):
             if not isinstance(value, dict):
-                yield subject, name, str(value)
+                yield subject, name, _resolved(str(value), self._base) if name in _NEXT else str(value)
             elif "@value" in value:
                 yield subject, name, str(value["@value"])
             elif "@list" in value or "@set" in value:

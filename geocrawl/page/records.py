@@ -127,11 +127,10 @@ JSON_PORTIONS: tuple[Callable[[JsonObject, Url], Portion | None], ...] = (
 
 
 def portion_of(family: str, matched: object, ids: Iterable[str]) -> Portion:
-    """Return a portion with bounded values; `matched`: the total as the answer writes it."""
-    total = integer_of(matched)
-    return Portion(
-        family, total if 0 <= total <= _MOST_STATED else None, tuple(each.strip()[:_MAX_ID_CHARS] for each in ids)
-    )
+    """Return a portion with bounded values; `matched`: the total as the answer writes it, which is none where it is
+    less than the records of this page."""
+    total, kept = integer_of(matched), tuple(each.strip()[:_MAX_ID_CHARS] for each in ids)
+    return Portion(family, total if len(kept) <= total <= _MOST_STATED else None, kept)
 
 
 def _ids(records: object, *names: str) -> list[str]:

@@ -135,6 +135,8 @@ def _next_page(results: etree._Element, url: Url, *, has_links: bool) -> Url | N
     present = sum(1 for _ in children(results))
     returned = _number(results.get("numberOfRecordsReturned"), present)
     matched = _number(results.get("numberOfRecordsMatched"), None)
+    if matched is not None and matched < start + min(returned or 0, present):
+        matched = None  # no total: records that it does not count are here
     if present and not has_links and start == 0 and not _asks_for_iso(url):
         return with_parameters(url, {"outputSchema": ISO_19139, "typeNames": "gmd:MD_Metadata", **_ISO_NAMESPACE})
     named = (_number(results.get("nextRecord"), start + (returned or 0) + 1) or 0) - 1
@@ -274,12 +276,12 @@ def read_xml(text: str, url: Url, *, max_links: int) -> PageContent | None:
     content.text = _text(root)
     titles = (element for element in root.iter("*") if local_name(element).lower() == "title")
     content.title = next((fold(_text(element), MAX_TITLE_CHARS) for element in titles), "")
-    known = dict.fromkeys(islice(_of_format(root, url), max_links))
+    known = dict.fromkeys(islice(_of_format(root, url), max_links + 1))
     known_hrefs = {" ".join(link.href.split()) for link in known}
     where = "sitemap" if name in _SITEMAP_ROOTS else "xml"
     content.portion = xml_portion(root, url)
     content.fault = EXCEPTION if refuses_records(root, url) else FailureCode.TRUNCATED if _is_cut(text, root) else ""
-    content.links = list(islice(chain(known, _of_any(root, where, known_hrefs)), max_links))
+    content.keep(chain(known, _of_any(root, where, known_hrefs)), max_links)
     return content
 
 

@@ -17,6 +17,7 @@ from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.answers import LazyResponse, Problem, wanted_language
 from geocrawl.web.downloads import newest_found
 from geocrawl.web.publishing import published
+from geocrawl.web.records.metadata import FORMS
 from geocrawl.web.site import ITEMS, base_url, document, site_of
 from geocrawl.web.texts import Words, sentence_of
 from geocrawl.wording import day_of, iso
@@ -165,12 +166,13 @@ async def opensearch(request: Request) -> Response:
 async def robots(request: Request) -> Response:
     """Return what robots may read: all but previews, which cost others, and every combination of filters.
 
-    The whole catalogue is permitted page by page, since other catalogues take it over."""
+    The whole catalogue is permitted page by page in each form of records, since other catalogues take it over."""
+    forms = (f"f={form}{rest}" for form in ("json", *FORMS) for rest in ("$", "&limit=", "&offset="))
     lines = [
         "User-agent: *",
         *(f"Disallow: {ITEMS}/*/{path}" for path in ("preview", "legend", "info")),
         f"Disallow: {ITEMS}?",
-        *(f"Allow: {ITEMS}?{query}" for query in ("f=json$", "f=json&offset=", "offset=", "f=json&limit=")),
+        *(f"Allow: {ITEMS}?{query}" for query in ("limit=", "offset=", *forms)),
         f"Sitemap: {base_url(request)}/sitemap.xml",
     ]
     return Response("\n".join(lines) + "\n", media_type="text/plain; charset=utf-8")

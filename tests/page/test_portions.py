@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
 from geocrawl.model import Portion
-from tests.support.pages import read
+from geocrawl.page.document import PageReader
+from geocrawl.urls import RECORDS
+from tests.support.pages import page, read
+
+RECORDS_AT = "http://d.example/c/collections/r/items"
 
 RDF = (
     '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:hydra="http://www.w3.org/ns/hydra/core#" '
@@ -74,3 +79,94 @@ def test_a_list_of_geoportal_server_states_its_total_and_data_json_of_a_governme
 def test_an_oai_pmh_answer_without_records_or_total_is_told_as_such(inner: str, portion: Portion | None) -> None:
     text = f'<?xml version="1.0"?><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">{inner}</OAI-PMH>'
     assert read(text, "text/xml", "http://r.example/oai?verb=ListRecords&metadataPrefix=oai_dc").portion == portion
+
+
+def list_of_records(count: int, **more: object) -> str:
+    """A page of records of an OGC API that states seven."""
+    features = [{"type": "Feature", "id": f"r{n}", "properties": {"type": "record"}} for n in range(count)]
+    return json.dumps({"type": "FeatureCollection", "numberMatched": 7, "features": features, **more})
+
+
+def pages_of(text: str, content_type: str = "application/json", address: str = RECORDS_AT, **header: str) -> list[str]:
+    """The pages of records that a page of a list leads to."""
+    return [link.url.address for link in read(text, content_type, address, **header).links if link.where == RECORDS]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        '<items?cursor=b,c>; rel="next"; type="application/geo+json", </x>; rel="self"',
+        '</c/collections/r/items>; title="a, <b>"; rel=self, </c/collections/r/items?cursor=b,c>;rel="last next"',
+        "<?cursor=b,c>; rel=next",
+    ],
+)
+def test_a_next_page_that_the_header_link_alone_names_is_read(header: str) -> None:
+    assert pages_of(list_of_records(3), link=header) == [f"{RECORDS_AT}?cursor=b,c"]
+    own = {"links": [{"rel": "next", "href": "items?page=2"}]}
+    assert pages_of(list_of_records(3, **own), link=header) == [f"{RECORDS_AT}?page=2"]
+    assert pages_of('{"a": "http://d.example/x"}', link=header) == [], "no list of records"
+
+
+def test_without_any_next_link_the_stated_total_leads_on() -> None:
+    html = {"links": [{"rel": "next", "href": "items?offset=3&f=html", "type": "text/html"}]}
+    assert pages_of(list_of_records(3, **html)) == [f"{RECORDS_AT}?offset=3"]
+    assert pages_of(list_of_records(3), address=f"{RECORDS_AT}?offset=4&limit=3", link="</x>; rel=next-archive") == []
+
+
+def ckan_of(total: object) -> str:
+    sets = [{"id": f"d{n}", "resources": []} for n in range(3)]
+    return json.dumps({"success": True, "result": {"count": total, "results": sets}})
+
+
+def opendatasoft_of(total: object) -> str:
+    return json.dumps({"total_count": total, "results": [{"dataset_id": f"d{n}"} for n in range(3)]})
+
+
+def csw_of(total: object) -> str:
+    return (
+        '<?xml version="1.0"?><csw:GetRecordsResponse xmlns:csw="http://www.opengis.net/cat/csw/2.0.2" '
+        f'xmlns:dc="http://purl.org/dc/elements/1.1/"><csw:SearchResults numberOfRecordsMatched="{total}" '
+        'numberOfRecordsReturned="3" nextRecord="0">'
+        + "<csw:Record><dc:URI>http://m.example/wms?service=WMS</dc:URI></csw:Record>" * 3
+        + "</csw:SearchResults></csw:GetRecordsResponse>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("write", "address", "following"),
+    [
+        (ckan_of, "http://d.example/api/3/action/package_search?rows=3&start=0", "rows=3&start=3"),
+        (opendatasoft_of, "http://d.example/api/explore/v2.1/catalog/datasets?limit=3&offset=0", "limit=3&offset=3"),
+        (csw_of, "http://d.example/csw?request=GetRecords&startPosition=1", "startPosition=4"),
+    ],
+)
+@pytest.mark.parametrize("total", [0, 2])
+def test_a_total_below_what_the_page_holds_is_none(
+    write: Callable[[object], str], address: str, following: str, total: int
+) -> None:
+    form = "application/xml" if write is csw_of else "application/json"
+    portion = read(write(total), form, address).portion
+    assert portion is not None and (portion.matched, len(portion.ids)) == (None, 3)
+    assert [page.rpartition(following)[1:] for page in pages_of(write(total), form, address)] == [(following, "")]
+    assert pages_of(write(3), form, address) == []
+
+
+def test_a_list_with_more_links_than_are_read_is_cut_off() -> None:
+    sets = [{"distribution": [{"format": "WMS", "accessURL": f"http://m.example/{n}"}]} for n in range(4)]
+    turtle = "".join(
+        f"<http://d.example/{n}> <http://www.w3.org/ns/dcat#accessURL> <http://m.example/{n}> .\n" for n in range(4)
+    )
+    for body, form in (
+        (json.dumps({"dataset": sets}), "application/json"),
+        (turtle, "text/turtle"),
+        (csw_of(3), "text/xml"),
+    ):
+        faults = [PageReader(max_links=most).read(page(body, form), depth=1).fault for most in (2, 100)]
+        assert faults == ["truncated", ""]
+
+
+def test_a_stac_with_more_children_than_are_followed_is_cut_off() -> None:
+    for count, fault in ((100, ""), (101, "truncated")):
+        links = [{"rel": "child", "href": f"{n}/collection.json"} for n in range(count)]
+        stac = read(json.dumps({"stac_version": "1.0.0", "type": "Catalog", "links": links}), "application/json")
+        assert (len(stac.links), stac.fault) == (100, fault)

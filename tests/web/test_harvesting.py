@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -23,6 +24,7 @@ from geocrawl.cli.progress import LogObserver, log_to
 from geocrawl.demo import DemoWeb
 from geocrawl.export.iso import RECORDS
 from geocrawl.fetch.clock import SystemClock
+from geocrawl.fetch.robots import RobotsRules
 from geocrawl.lab.recorded_worlds.replay import ReplayClock, ReplayTransport, Response, error_page
 from geocrawl.settings import Settings
 from geocrawl.store import Store
@@ -69,7 +71,17 @@ class OwnCatalogue:
         return Response(answer.status_code, list(answer.headers.items()), answer.content, "page")
 
 
-@pytest.mark.parametrize("start", ["/", ITEMS])
+def test_robots_may_read_the_whole_catalogue_at_every_address_that_the_docs_offer(client: TestClient) -> None:
+    rules = RobotsRules(client.get("/robots.txt").text, "geocrawl")
+    offered = re.findall(r"'http://127\.0\.0\.1:8080(/[^']+)'", Path("docs/harvesting.md").read_text(encoding="utf-8"))
+    assert len(offered) > 5
+    assert all(rules.allows(f"http://c.example{path}") is ("?q=" not in path) for path in offered)
+    forms = [f"{ITEMS}?f={form}&{rest}" for form in ("json", *FORMS) for rest in ("limit=9", "offset=20&limit=9")]
+    assert all(rules.allows(f"http://c.example{path}") for path in [*forms, f"{ITEMS}?limit=9&offset=9&f=json"])
+    assert not rules.allows(f"http://c.example{ITEMS}?kind=wms&f=json")
+
+
+@pytest.mark.parametrize("start", ["/", ITEMS, f"{ITEMS}?limit=9"])
 def test_geocrawl_harvests_its_own_catalogue_whole(serve: Serve, crawled: Path, tmp_path: Path, start: str) -> None:
     client = serve(crawled, public_url="http://catalogue.example")
     web, clock = OwnCatalogue(client), ReplayClock()
