@@ -435,11 +435,14 @@ class PageVisitor:
         document = await self._read(answer, lease.entry)
         if isinstance(document, Failure):
             return self._failed(lease, document, host)
-        if is_exception(document):
+        if is_exception(document, is_harvest=self._records_only):
             return self._answered(lease, answer, host, State.FAILED, "exception")
         answer, document = await self._with_scripts_run(lease, answer, document, turn)
         sitemaps = await turn.sitemaps(lease.entry.url)
         visit = await self._understood(lease, answer, document, turn.host, sitemaps)
+        leads = visit.links or visit.candidates or visit.portion
+        if self._records_only and "html" in visit.content_type and not leads:
+            return visit._replace(state=State.FAILED, reason=str(FailureCode.WRONG_TYPE))  # a login, or an app's shell
         is_cut = self._records_only and document.fault == FailureCode.TRUNCATED
         return cut_off(visit, answer, self._retry_first_s) if is_cut else visit
 

@@ -58,14 +58,14 @@ class PostedRecords:
         return visit.portion is not None
 
 
-def is_exception(document: Document) -> bool:
+def is_exception(document: Document, *, is_harvest: bool = False) -> bool:
     """Return whether a document that was requested as a page of records reports an error instead, or holds records
-    where a server that selects by date has none."""
+    where a server that selects by date has none. `is_harvest`: whether any address is such a page."""
     if document.portion is not None:
         return bool(document.portion.matched or document.portion.ids) and is_control(document.url)
     if document.fault == "exception":
         return True
-    if records_page(document.url) is None:
+    if records_page(document.url) is None and not is_harvest:
         return False
     keys = document.json_keys
     return document.xml_root.lower().endswith("exceptionreport") or ("error" in keys and "results" not in keys)

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, field, replace
 
 from geocrawl.model import (
     FIRST_SUB_QUEUE,
+    HARVEST_TIER,
+    MISSING_FOLDER,
     FrontierStats,
     Purpose,
     SettlementResult,
@@ -69,6 +71,8 @@ class RunSummary:
     """Whether the signal that stopped the run was Ctrl-C."""
     reasons: dict[str, int] = field(default_factory=dict)
     """Failed and refused visits by reason."""
+    missed: dict[str, str] = field(default_factory=dict)
+    """Pages of a harvest that could not be read, by identity, without those that are gone: the reason."""
     lost: tuple[LostProcess, ...] = ()
     """Further processes of the crawl that ended unforeseen."""
 
@@ -88,6 +92,7 @@ class RunSummary:
             valid=self.valid + other.valid,
             links=self.links + other.links,
             reasons=dict(Counter(self.reasons) + Counter(other.reasons)),
+            missed=self.missed | other.missed,
         )
 
     def after(self, earlier: RunSummary) -> RunSummary:
@@ -104,12 +109,23 @@ class RunSummary:
             is_data, is_read = "html" not in visit.content_type, visit.state is State.VISITED
             is_read = is_read or (visit.reason == "truncated" and bool(visit.candidates))
             self.records += is_read and bool(is_data or visit.links or visit.candidates)
+        if visit.lease.entry.purpose is Purpose.PAGE and visit.lease.entry.rank.tier == HARVEST_TIER:
+            self._note_missed(visit)
         if visit.state in (State.FAILED, State.REFUSED):
             self.failures += visit.state is State.FAILED
             self.reasons[visit.reason] = self.reasons.get(visit.reason, 0) + 1
         self.links += settled.new_links
 
+    def _note_missed(self, visit: Visit) -> None:
+        identity, is_read = visit.lease.entry.url.identity, visit.state not in (State.FAILED, State.REFUSED)
+        if is_read or visit.reason in _GONE:
+            self.missed.pop(identity, None)
+        elif len(self.missed) < _MOST_MISSED:
+            self.missed[identity] = visit.reason
 
+
+_GONE = frozenset({"http-404", "http-410", MISSING_FOLDER})
+_MOST_MISSED = 1_000
 _MOST_NAMED = 5
 _GUARDED = "Private addresses were skipped. The same command with --allow-private reads them."
 _REASONS = {
@@ -342,8 +358,11 @@ class HarvestReport:
 
     @property
     def is_whole(self) -> bool:
-        """Return whether pages of records were read, and of each list all that it states."""
+        """Return whether pages of records were read, and of each list all that it states; of lists that state nothing,
+        whether all pages were read."""
         is_read = self.summary.stopped == "done" and self.summary.records > 0
+        if not self.sources and self.summary.missed:
+            return False
         return is_read and all(source.state == "whole" for source in self.sources)
 
     @property

@@ -69,7 +69,7 @@ class Software:
     page: tuple[bytes, ...]
     """Texts of its pages, in lower case."""
     root: str
-    """What is the root of a portal that a page reveals: "host", "folder" or "page"."""
+    """What is the root of a portal that a page reveals: "host", "folder", "page" or "files"."""
     below: str
     """Path beneath the root at which a page may be, cut off its folder."""
     places: tuple[tuple[str, str], ...]
@@ -152,7 +152,7 @@ def portal_of_page(page: Page) -> Portal | None:
     text = headers.encode("utf-8", "replace").lower() + _markup(page).lower()
     for software in all_software():
         if any(sign in text and _is_own(sign, text, page.final.host.encode()) for sign in software.page):
-            return Portal(software, _root(software, page.final))
+            return Portal(software, _root(software, page.final, text))
     return None
 
 
@@ -165,14 +165,18 @@ def _is_own(sign: bytes, text: bytes, host: bytes) -> bool:
     if not sign.startswith(b"/"):
         return True
     for _ in range(_MOST_PLACES):
-        before = _DELIMITER.split(text[max(at - _LONG_CHARS, 0) : at])[-1]
-        _, is_whole, place = before.partition(b"//")
+        _, is_whole, place = _before(text, at).partition(b"//")
         if not is_whole or place.startswith(host):
             return True
         at = text.find(sign, at + 1)
         if at < 0:
             break
     return False
+
+
+def _before(text: bytes, at: int) -> bytes:
+    """Return the beginning of an address in markup, up to a place in it."""
+    return _DELIMITER.split(text[max(at - _LONG_CHARS, 0) : at])[-1]
 
 
 def _markup(page: Page) -> bytes:
@@ -184,9 +188,16 @@ def _markup(page: Page) -> bytes:
     return before[0] if before else b""
 
 
-def _root(software: Software, url: Url) -> str:
-    """Return the root of a portal that a page at this address reveals."""
+def _root(software: Software, url: Url, text: bytes) -> str:
+    """Return the root of a portal that a page at this address with this markup reveals."""
     address = url.address.partition("?")[0]
+    if software.root == "files":
+        places = (_before(text, at) for sign in software.page if sign.startswith(b"/") and (at := text.find(sign)) >= 0)
+        above = (place.rpartition(url.host.encode())[2].decode("ascii", "replace") for place in places)
+        path = url.address[len(url.origin) :]
+        return url.origin + next(
+            (path[: len(each)] for each in above if each and f"{path}/".lower().startswith(f"{each}/")), ""
+        )
     if software.root == "page":
         return address
     return address.rpartition("/")[0].removesuffix(software.below) if software.root == "folder" else url.origin

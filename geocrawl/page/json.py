@@ -30,7 +30,7 @@ from geocrawl.page.lists import read_list
 from geocrawl.page.metadata import address_in, link
 from geocrawl.page.naming import kind_among, kind_of_protocol
 from geocrawl.page.rdf import read_json_ld
-from geocrawl.page.records import is_record, json_portion, total_of_datasets
+from geocrawl.page.records import datasets_in, is_record, json_portion, total_of_datasets
 from geocrawl.page.viewers import read_configuration
 from geocrawl.urls import (
     RECORDS,
@@ -238,25 +238,32 @@ def _next_geonetwork_page(data: JsonObject, url: Url, returned: int) -> list[Raw
 _DCAT = "dcat"
 _ADDRESSES = ("accessURL", "contentUrl", "endpointURL", "downloadURL", "accessUrl", "downloadUrl")
 _FORMAT_NAMES = ("format", "encodingFormat", "mediaType", "conformsTo")
+_POSITION = re.compile(r"start|offset|from|skip", re.I)
+"""Parameters that name the first record of a page."""
 _SHORT_TITLE = 24
 """A distribution's title of at most this many characters counts as the name of a format, if it names a kind."""
 
 
 def read_datasets(data: JsonObject, url: Url) -> list[RawLink] | None:
     """Return links to the distributions of a list of data sets, or of one data set; None for any other document."""
-    datasets = one_or_more(data.get("dataset")) or ([data] if "distribution" in data else [])
-    if not any("distribution" in dataset or "landingPage" in dataset for dataset in datasets):
+    datasets = datasets_in(data) or ([data] if "distribution" in data else [])
+    if not datasets:
         return None
     following = _next_of_datasets(data, url, len(datasets))
     return [*(found for dataset in datasets for found in _distributions(dataset)), *following]
 
 
 def _next_of_datasets(data: JsonObject, url: Url, returned: int) -> list[RawLink]:
-    """Return the link to the next page of a list whose address counts records (Esri's Geoportal Server), if any."""
-    start = records_start(url)
-    if start is None or start + returned >= total_of_datasets(data):
-        return []
-    following = records_url(url, start + returned, rows=returned)
+    """Return the link to the next page of a list whose address counts records, if any."""
+    start, total = records_start(url), total_of_datasets(data)
+    named = [
+        (name, int(value)) for name, value in query_parameters(url) if _POSITION.fullmatch(name) and value.isdecimal()
+    ]
+    following = None
+    if start is not None and start + returned < total:
+        following = records_url(url, start + returned, rows=returned)
+    elif start is None and len(named) == 1 and returned and named[0][1] + returned < total:
+        following = with_parameters(url, {named[0][0]: str(named[0][1] + returned)})
     return [RawLink(following.address, RECORDS, rel="next")] if following is not None else []
 
 
@@ -264,7 +271,7 @@ def _distributions(dataset: JsonObject) -> Iterator[RawLink]:
     title = string_of(dataset.get("title")) or string_of(dataset.get("name"))
     publisher = string_of(dataset.get("publisher"), "name")
     description = string_of(dataset.get("description"))
-    for distribution in one_or_more(dataset.get("distribution")):
+    for distribution in one_or_more(dataset.get("distribution") or dataset.get("distributions")):
         own = string_of(distribution.get("title")) or string_of(distribution.get("name"))
         formats = [string_of(distribution.get(name)) for name in _FORMAT_NAMES]
         kind = kind_among(*formats, own if len(own) <= _SHORT_TITLE else "")

@@ -70,14 +70,25 @@ def listed_portion(data: JsonObject, url: Url) -> Portion | None:
 
 
 def dataset_portion(data: JsonObject, url: Url) -> Portion | None:
-    """Return the portion of data sets after DCAT whose address counts them (Esri's Geoportal Server)."""
-    datasets = one_or_more(data.get("dataset"))
-    if records_start(url) is None or not any("distribution" in each or "landingPage" in each for each in datasets):
+    """Return the portion of data sets after DCAT that are counted, by their address (Esri's Geoportal Server) or by a
+    total beside them."""
+    datasets, total = datasets_in(data), total_of_datasets(data)
+    if not datasets or (records_start(url) is None and total < 0):
         return None
-    return portion_of("dcat", total_of_datasets(data), _ids(datasets, "identifier", "@id"))
+    return portion_of("dcat", total, _ids(datasets, "identifier", "@id", "id"))
 
 
-_TOTALS = ("totalResults", "total", "numberMatched", "count")
+def datasets_in(data: JsonObject) -> list[JsonObject]:
+    """Return the data sets of a list after DCAT, whatever it is called; [] for any other document."""
+    for name in _DATASETS:
+        listed = one_or_more(data.get(name))
+        if any("distribution" in each or "distributions" in each or "landingPage" in each for each in listed):
+            return listed
+    return []
+
+
+_DATASETS = ("dataset", "datasets", "dataSets", "results", "items", "data", "records")
+_TOTALS = ("totalResults", "total", "numberMatched", "count", "hitCount", "totalCount", "numFound", "totalElements")
 
 
 def total_of_datasets(data: JsonObject) -> int:

@@ -14,6 +14,7 @@ text and as HTML, because viewers keep layers in formats of their own and build 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -37,7 +38,7 @@ _ADDRESS_KEY = re.compile(
     r"(?:url|uri|href|src|source|host|server|endpoint|address|service|base|path|tiles|getmap|capabilities|resource)s?\d?\Z"
 )
 _PICTURE_KEY = re.compile(r"legend|icon|thumb|attribution|proxy|logo|image|licen|style|copyright")
-_OTHER_KEY = re.compile(r"metadata|info|help|schema|doc")
+_OTHER_KEY = re.compile(r"metadata|info|help|schema|doc|page|contact")
 """Keys of addresses that belong to no service of the kind that is named around them. An address that looks like a
 service is read under any key."""
 _ABSOLUTE = re.compile(r"(?:https?:)?//[^\s/?#\"'<>]+", re.I)
@@ -236,6 +237,8 @@ class _Reader:
             bracket.kind, bracket.typed = kind_in_name(text), True
         if len(self.found) >= MAX_ADDRESSES:
             return
+        if "\\u002" in text:  # JSON within a string, whose slashes are escaped again
+            text = unescape(text)
         if _may_be_address(text):
             self.found.append(_AddressString(text, value.key, bracket, value.open))
         elif _may_contain_addresses(text):
@@ -299,10 +302,13 @@ def addresses_in_code(code: str, where: str, *, relative: bool = True) -> Iterat
 
 def _of_strings(found: Iterable[_AddressString], where: str, *, relative: bool) -> Iterator[RawLink]:
     """Yield the addresses that are whole strings."""
+    found = list(found)
+    absolute = Counter(each.bracket for each in found if _ABSOLUTE.match(each.text) and not _is_of_others(each.key))
     for each in found:
         href = _mended(each.text)
         kind = _kind_of(each)
-        if _is_wanted(href, kind, each, relative=relative):
+        is_alone = absolute[each.bracket] == 1 and bool(each.bracket.kind and _ABSOLUTE.match(each.text))
+        if _is_wanted(href, kind, each, relative=relative, is_alone=is_alone):
             title, context = _texts_around(each.bracket)
             yield RawLink(href, where, title, context, kind=kind)
 
@@ -362,8 +368,17 @@ def _kind_of(found: _AddressString) -> str:
     return kind
 
 
-def _is_wanted(href: str, kind: str, found: _AddressString, *, relative: bool) -> bool:
-    """Return whether an address looks like a service, or reveals nothing but has a kind named next to it."""
+def _is_of_others(key: str) -> bool:
+    """Return whether a key says that its address is a picture's or a document's."""
+    last = key.lower().rpartition(".")[2]
+    return bool(_PICTURE_KEY.search(last) or _OTHER_KEY.search(last))
+
+
+def _is_wanted(href: str, kind: str, found: _AddressString, *, relative: bool, is_alone: bool) -> bool:
+    """Return whether an address looks like a service, or reveals nothing but has a kind named next to it.
+
+    `is_alone`: whether its object names a kind and no other address, so that its key, in any language, is one for
+    addresses."""
     if _TILE_NUMBER.search(href) and "service=" not in href.lower():
         return False
     if _IN_BRACES.search(href.partition("?")[0]):
@@ -373,8 +388,10 @@ def _is_wanted(href: str, kind: str, found: _AddressString, *, relative: bool) -
     if may_be_service(href):
         return True
     key = found.key.lower().rpartition(".")[2]
-    if not kind or not (found.whole or href.endswith("?")) or _PICTURE_KEY.search(key) or _OTHER_KEY.search(key):
+    if not kind or not (found.whole or href.endswith("?")) or _is_of_others(key):
         return False
+    if is_alone:
+        return True
     if not key and found.bracket.sign != "(":
         return found.bracket.sign == "[" and found.bracket.typed and may_be_of_kind(href, kind)
     return not key or _ADDRESS_KEY.search(key) is not None or bool(kind_in_name(key))

@@ -133,7 +133,7 @@ def _next_page(results: etree._Element, url: Url, *, has_links: bool) -> Url | N
     if start is None:
         return None
     present = sum(1 for _ in children(results))
-    returned = _number(results.get("numberOfRecordsReturned"), present)
+    returned = _number(results.get("numberOfRecordsReturned"), present) or present
     matched = _number(results.get("numberOfRecordsMatched"), None)
     if matched is not None and matched < start + min(returned or 0, present):
         matched = None  # no total: records that it does not count are here

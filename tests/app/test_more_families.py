@@ -373,3 +373,19 @@ def test_a_list_without_a_total_keeps_what_was_read_and_is_not_called_whole(
     web.is_wrong = False
     report = harvest(web, tmp_path / "c.db", f"http://{first}")
     assert report.is_whole and named(tmp_path / "c.db") == {1, 2, 3}
+
+
+LOGIN: Answer = ("text/html", b"<title>Sign in</title><form><input type=password></form>")
+TOKEN: Answer = ("application/json", b'{"error": {"code": 499, "message": "Token Required", "details": []}}')
+
+
+@pytest.mark.parametrize(
+    ("key", "refusal"),
+    [("folder of an ArcGIS Server", TOKEN), ("folder of an ArcGIS Server", LOGIN), ("THREDDS", LOGIN)],
+)
+def test_a_folder_that_wants_a_login_is_said_to_be_missing(tmp_path: Path, key: str, refusal: Answer) -> None:
+    answers = {f"f.example/md/{name}": answer for name, answer in UNCOUNTED[key].items()}
+    answers[list(answers)[-1]] = refusal
+    report = harvest(Answers(answers), tmp_path / "c.db", f"http://{next(iter(answers))}")
+    assert not report.is_whole and "not all records are read" in "\n".join(report.lines())
+    assert named(tmp_path / "c.db") == {1}

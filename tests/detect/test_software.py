@@ -254,6 +254,22 @@ def test_pages_about_software_and_parking_pages_lead_to_no_guess(body: str) -> N
     assert DETECTOR.guesses(page(body)) == ()
 
 
+@pytest.mark.parametrize(
+    ("address", "files", "root"),
+    [
+        ("http://d.example/Data/dataset", "/data", "/Data"),
+        ("http://d.example/data/", "http://d.example/data", "/data"),
+        ("http://d.example/dataset/", "/data", ""),
+        ("http://d.example/dataset/", "", ""),
+        ("http://d.example/data/", "//cdn.example/data", ""),
+    ],
+)
+def test_the_files_of_a_portal_say_beneath_which_path_it_is(address: str, files: str, root: str) -> None:
+    home = f'<meta name="generator" content="ckan 2.11"><link href="{files}/webassets/base/main.css">'
+    portal = portal_of_page(page(home, address=address))
+    assert portal is not None and portal.root == f"http://d.example{root}"
+
+
 def test_a_path_is_a_sign_on_its_own_host_alone() -> None:
     for href in ("/erdas-iws/ogc/wms/", "https://www.example.org/erdas-iws/ogc/wms/", "../erdas-iws/"):
         links = f'<a href="https://a.example.com/erdas-iws/">other</a> <a href="{href}">WMS</a>'

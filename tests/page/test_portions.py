@@ -59,13 +59,27 @@ def test_a_paged_collection_in_turtle_states_its_total(total: str) -> None:
     assert read(TURTLE.format(""), "text/turtle", page).portion is None
 
 
-def test_a_list_of_geoportal_server_states_its_total_and_data_json_of_a_government_none() -> None:
+def test_a_list_of_data_sets_is_counted_where_it_states_a_total() -> None:
     datasets = [{"identifier": f"{{{n}}}", "title": "x", "landingPage": "http://d.example/"} for n in range(2)]
     text = json.dumps({"dataset": datasets, "total": 40})
     assert read(text, "application/json", "http://g.example/opensearch?f=dcat&from=1&size=2").portion == Portion(
         "dcat", 40, ("{0}", "{1}")
     )
-    assert read(text, "application/json", "http://g.example/data.json").portion is None
+    assert read(text, "application/json", "http://g.example/data.json").portion == Portion("dcat", 40, ("{0}", "{1}"))
+    assert read(json.dumps({"dataset": datasets}), "application/json", "http://g.example/data.json").portion is None
+
+
+@pytest.mark.parametrize(
+    ("name", "total"), [("dataSets", "hitCount"), ("items", "totalCount"), ("results", "numFound")]
+)
+def test_an_unknown_list_of_data_sets_is_paged_by_the_position_in_its_address(name: str, total: str) -> None:
+    sets = [{"id": f"d{n}", "distributions": [{"accessURL": "http://m.example/a", "format": "WMS"}]} for n in range(3)]
+    text, search = json.dumps({total: 7, name: sets}), "http://g.example/api/v0/search?q=*&start=3&limit=3"
+    document = read(text, "application/json", search)
+    assert document.portion == Portion("dcat", 7, ("d0", "d1", "d2"))
+    assert pages_of(text, address=search) == [search.replace("start=3", "start=6")]
+    assert pages_of(text, address=search.replace("start=3", "start=4")) == []
+    assert [link.kind for link in document.links if link.where == "dcat"] == ["wms"] * 3
 
 
 @pytest.mark.parametrize(

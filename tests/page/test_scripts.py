@@ -37,6 +37,12 @@ def found(code: str, *, relative: bool = True) -> list[tuple[str, str]]:
         ('{"catalog": [{"name": "Water", "type": "wms-group", "url": "https://h.org/a"}]}', "https://h.org/a", "wms"),
         ('{"map": {"layers": [{"url": "https://h.org/b", "type": "wms", "name": "r"}]}}', "https://h.org/b", "wms"),
         ('{"layerType": "wmslayer", "url": "https://h.org/c"}', "https://h.org/c", "wms"),
+        ('{"soort": "WMS", "adres": "https://h.org/e", "icon": "https://h.org/e.png"}', "https://h.org/e", "wms"),
+        (
+            'push("[{\\"kind\\":\\"wms\\",\\"to\\":\\"https:\\\\u002F\\\\u002Fh.org\\\\u002Ff\\"}]")',
+            "https://h.org/f",
+            "wms",
+        ),
         ('{"type": "OGC:WFS-1.1.0-http-get", "options": {"url": "https://h.org/d"}}', "https://h.org/d", "wfs"),
         ('var wmsUrl = "https://h.org/e/f"', "https://h.org/e/f", "wms"),
         (r"var u = 'http:\/\/h.org\/geoserver\u002Fows\x3f'", "http://h.org/geoserver/ows?", ""),
@@ -107,6 +113,8 @@ def test_texts_are_joined_as_far_as_they_are_known(code: str) -> None:
         "L.tileLayer('https://{s}.tile.h.org/{z}/{x}/{y}.png')",
         "new ol.source.TileWMS({attributions: 'http://h.org/copy', legendUrl: 'http://h.org/legend?id=4'})",
         '{"type": "wms", "metadataUrl": "http://h.org/record/4"}',
+        '{"type": "wms", "homepage": "http://h.org/about"}',
+        '{"soort": "wms", "van": "http://h.org/a", "bij": "http://h.org/b"}',
         "new WMSLayer({url: `http://h.org/${workspace}/wms`})",
         "fetch(server + '/wms')",
         '{"type": "geojson", "url": "http://h.org/data"}',
@@ -129,6 +137,18 @@ def test_a_slash_may_begin_a_regular_expression() -> None:
         ("http://h.org/wms", ""),
         ("http://h.org/wfs", ""),
     ]
+
+
+@pytest.mark.parametrize(
+    ("code", "address"),
+    [
+        ('show(location.origin + "/geoserver/wms?")', "/geoserver/wms?"),
+        ("show(`${window.location.protocol}//${window.location.host}/geoserver/wms?`)", "/geoserver/wms?"),
+        ("var at = document.location.protocol + '//h.org/geoserver/wms?'", "//h.org/geoserver/wms?"),
+    ],
+)
+def test_the_pages_own_host_and_protocol_are_no_unknown_parts(code: str, address: str) -> None:
+    assert found(code, relative=False) == [(address, "")]
 
 
 def test_files_give_no_addresses_that_hang_on_the_page() -> None:
