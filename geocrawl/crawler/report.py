@@ -456,6 +456,7 @@ FAMILIES = {
     "collections": "a list of collections (OGC API, STAC)",
     "dcat": "a list of data sets (DCAT)",
     "hydra": "a paged catalogue (DCAT, Hydra)",
+    "opensearch": "results of a search (OpenSearch)",
 }
 """Family of catalogues (`SourceState.family`) → in words."""
 

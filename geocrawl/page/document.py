@@ -176,6 +176,8 @@ class PageReader:
             tag_paths=self._tag_paths,
             url=url,
         )
+        if len(content.links) >= self._max_links:
+            content.fault = FailureCode.TRUNCATED
         content.links = read_folder(content.title, content.links, url)
         return content
 

@@ -6,14 +6,17 @@ strings decide whether a part contains an address and a word about services; wit
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
+from typing import Any
 from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
+from geocrawl.formats.json import is_too_deep
 from geocrawl.formats.text import unescape_html
 from geocrawl.model import Kind
 from geocrawl.page.content import MAX_ANCHOR_CHARS, MAX_HREF_CHARS, RawLink
@@ -81,7 +84,7 @@ def embedded_addresses(html: str, shown: Subject, pieces: Pieces, known: Sequenc
 def _all(html: str, shown: Subject, pieces: Pieces) -> Iterator[RawLink]:
     for type_, code in pieces.scripts:
         if any(slash in code for slash in _SLASHES) and may_mention_services(code.lower()):
-            yield from addresses_in_code(code, _where_of_script(type_))
+            yield from addresses_in_code(_unfolded(code) if "json" in type_ else code, _where_of_script(type_))
     for element, name, value in pieces.values:
         yield from _in_value(element, name, value)
     if "data-" in html:
@@ -91,6 +94,39 @@ def _all(html: str, shown: Subject, pieces: Pieces) -> Iterator[RawLink]:
         yield from addresses_in_text(shown.text, subject=shown)
     if "<!--" in html:
         yield from _in_comments(html)
+
+
+_MOST_VALUES = 20_000
+"""Most values of a list that is unfolded: its parts may be used again and again."""
+_MOST_LEVELS = 40
+
+
+def _unfolded(code: str) -> str:
+    """Return JSON whose objects contain the places of their members in one list (devalue, the format in which Nuxt and
+    SvelteKit hand data to a page) with these members in place; any other text as it is."""
+    if not code.lstrip().startswith("[") or is_too_deep(code):
+        return code
+    try:
+        values = json.loads(code)
+    except ValueError:
+        return code
+    first = values[0] if values else None
+    places = [*first.values()] if isinstance(first, dict) else first if isinstance(first, list) else []
+    if len(values) < 2 or not places or any(type(place) not in (int, str) for place in places):
+        return code
+    if not any(type(place) is int and 0 < place < len(values) for place in places):
+        return code
+    left = iter(range(_MOST_VALUES))
+
+    def value_at(place: Any, level: int) -> Any:
+        if type(place) is not int or not 0 <= place < len(values) or level > _MOST_LEVELS or next(left, None) is None:
+            return None
+        value = values[place]
+        if isinstance(value, dict):
+            return {key: value_at(inner, level + 1) for key, inner in value.items()}
+        return [value_at(inner, level + 1) for inner in value] if isinstance(value, list) else value
+
+    return json.dumps(value_at(0, 0), ensure_ascii=False)
 
 
 def _bare(href: str) -> str:

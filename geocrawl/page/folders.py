@@ -14,8 +14,6 @@ from geocrawl.urls import RECORDS, read_url
 _TITLE = re.compile(r"index of\b|directory(?: listing)?\b|(?:\S+ - )?/", re.I)
 _UP = re.compile(r"\[?(?:to )?parent directory\]?|\.\./?|up to higher level directory", re.I)
 _METADATA = re.compile(r"metadata|waf|iso-?19|records|csw|inspire", re.I)
-_MOST = 10_000
-"""Most files and folders of one folder that are read."""
 
 
 def read_folder(title: str, links: Sequence[RawLink], url: Url) -> list[RawLink]:
@@ -33,7 +31,7 @@ def read_folder(title: str, links: Sequence[RawLink], url: Url) -> list[RawLink]
     inside = [(number, found) for number, each in enumerate(links) if (found := _inside(each, url, place))]
     has_records = any(found.endswith(".xml") for _, found in inside) or _METADATA.search(place) is not None
     marked = [*links]
-    for number, _ in inside[:_MOST] if has_records else ():
+    for number, _ in inside if has_records else ():
         marked[number] = links[number]._replace(where=RECORDS)
     return marked
 

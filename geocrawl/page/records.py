@@ -14,6 +14,7 @@ from geocrawl.formats.json import JsonObject, integer_of, member, one_or_more, s
 from geocrawl.formats.xml import child, children, first, first_text, local_name
 from geocrawl.model import Portion, Url
 from geocrawl.page.lists import page_of_list
+from geocrawl.page.naming import kind_among
 from geocrawl.urls import records_start
 
 _MAX_ID_CHARS = 500
@@ -193,6 +194,15 @@ def oai_portion(root: etree._Element, url: Url) -> Portion | None:
     return portion_of("oai-pmh", None if token is None else token.get("completeListSize"), ids)
 
 
+def feed_portion(root: etree._Element, url: Url | None = None) -> Portion | None:
+    """Return the portion of a page of search results in Atom (OpenSearch 1.1, 4.2: `totalResults`) that link services,
+    unlike those of a blog."""
+    total = child(root, "totalResults") if local_name(root) == "feed" else None
+    if total is None or not any(kind_among(each.get("type") or "") for each in root.iter("{*}link")):
+        return None
+    return portion_of("opensearch", first_text(total), [first_text(child(e, "id")) for e in children(root, "entry")])
+
+
 def hydra_xml_portion(root: etree._Element, url: Url) -> Portion | None:
     """Return the portion of a paged collection in RDF/XML (Hydra Core Vocabulary, `totalItems`)."""
     total = next(root.iter("{http://www.w3.org/ns/hydra/core#}totalItems"), None) if local_name(root) == "RDF" else None
@@ -208,4 +218,5 @@ XML_PORTIONS: tuple[Callable[[etree._Element, Url], Portion | None], ...] = (
     csw_portion,
     oai_portion,
     hydra_xml_portion,
+    feed_portion,
 )

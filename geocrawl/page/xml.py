@@ -29,10 +29,10 @@ from geocrawl.page.content import (
 )
 from geocrawl.page.imagery import read_josm_imagery
 from geocrawl.page.metadata import RECORD_NAMES, address_in, link, read_record, records_in
-from geocrawl.page.naming import kind_of_protocol
+from geocrawl.page.naming import kind_among, kind_of_protocol
 from geocrawl.page.oai import EXCEPTION, read_oai, refuses_records
 from geocrawl.page.rdf import read_rdf_xml
-from geocrawl.page.records import xml_portion
+from geocrawl.page.records import feed_portion, xml_portion
 from geocrawl.page.thredds import is_thredds, read_thredds
 from geocrawl.page.viewers import read_xml_configuration
 from geocrawl.urls import RECORDS, get_records_url, query_parameters, records_start, records_url, with_parameters
@@ -68,6 +68,21 @@ def read_ows_context(root: etree._Element) -> Iterator[RawLink]:
 
 
 # --------------------------------------------------------------------------- OpenSearch
+
+
+def read_feed(root: etree._Element) -> Iterator[RawLink]:
+    """Yield what an Atom feed offers, what its entries link by a type or relation that names a kind, and the next page
+    of search results (OpenSearch 1.1, 4.2; RFC 5005)."""
+    yield from read_ows_context(root)
+    for number, entry in enumerate(children(root, "entry")):
+        names = [first_text(child(entry, "title"))]
+        for each in children(entry, "link"):
+            kind = kind_among(each.get("type") or "", each.get("rel") or "", each.get("title") or "")
+            if kind and (href := each.get("href")):
+                yield link(href, "feed", names=names, descriptions=[], kind=kind)._replace(record=number)
+    if feed_portion(root) is not None:
+        following = [each.get("href") for each in children(root, "link") if each.get("rel") == "next"]
+        yield from (RawLink(href, RECORDS, rel="next") for href in following[:1] if href)
 
 
 _MAX_TEMPLATE_CHARS = 2000
@@ -321,7 +336,7 @@ def _of_format(root: etree._Element, url: Url) -> Iterable[RawLink]:
 
 _FORMATS = {
     "viewcontext": read_web_map_context,
-    "feed": read_ows_context,
+    "feed": read_feed,
     "imagery": read_josm_imagery,
     "opensearchdescription": read_search_description,
     "kml": read_kml,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from geocrawl.model import ADDRESS_ONLY, SCRIPT_SRC, Document, Kind
@@ -218,3 +220,25 @@ def test_addresses_within_links_and_attributes_are_found(markup: str, address: s
 )
 def test_ordinary_fragments_and_paths_contain_no_address(href: str) -> None:
     assert [link for link in read(f"<a href='{href}'>c</a>").links if link.where in ADDRESS_ONLY] == []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [{"data": 1}, {"list": 2}, [3, 6], {"type": 4, "url": 5}, "WMS", "http://m.example/a", {"type": 4, "url": 7}, "http://m.example/b"],
+        [["Reactive", 1], [2, 5], {"kind": 3, "at": 4}, "wms", "http://m.example/a", {"kind": 3, "at": 6}, "http://m.example/b"],
+    ],
+)  # fmt: skip
+def test_data_whose_objects_name_the_places_of_their_members_are_read(values: list[object]) -> None:
+    code = json.dumps(values)
+    found = read(f'<title>x</title><script type="application/json">{code}</script>').links
+    assert [(link.url.address, link.kind) for link in found] == [
+        ("http://m.example/a", "wms"),
+        ("http://m.example/b", "wms"),
+    ]
+
+
+def test_data_that_contain_themselves_are_read_to_a_bound() -> None:
+    code = '[[1,1],[2,2],[0,0],"http://m.example/wms"]'
+    found = read(f'<script type="application/json">{code}</script><a href="http://m.example/wms"></a>').links
+    assert [link.url.address for link in found] == ["http://m.example/wms"]

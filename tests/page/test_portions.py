@@ -179,8 +179,34 @@ def test_a_list_with_more_links_than_are_read_is_cut_off() -> None:
         assert faults == ["truncated", ""]
 
 
+def test_a_folder_with_more_files_than_are_read_is_cut_off() -> None:
+    rows = "".join(f'<a href="{n}.xml">{n}.xml</a>\n' for n in range(5))
+    folder = page(f"<title>Index of /waf/</title><a href='../'>../</a>{rows}", address="http://d.example/waf/")
+    assert [PageReader(max_links=most).read(folder, depth=1).fault for most in (4, 100)] == ["truncated", ""]
+
+
 def test_a_stac_with_more_children_than_are_followed_is_cut_off() -> None:
     for count, fault in ((100, ""), (101, "truncated")):
         links = [{"rel": "child", "href": f"{n}/collection.json"} for n in range(count)]
         stac = read(json.dumps({"stac_version": "1.0.0", "type": "Catalog", "links": links}), "application/json")
         assert (len(stac.links), stac.fault) == (100, fault)
+
+
+def feed_of(type_: str) -> str:
+    return (
+        '<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom" xmlns:s="http://a9.com/-/spec/opensearch/1.1/">'
+        '<s:totalResults>7</s:totalResults><link rel="next" href="?q=*&amp;page=2"/>'
+        f'<entry><id>d1</id><title>Roads</title><link rel="alternate" type="{type_}" href="http://m.example/maps/1"/></entry></feed>'
+    )
+
+
+def test_results_of_a_search_in_atom_that_link_services_are_counted_and_go_on() -> None:
+    document = read(feed_of("application/vnd.ogc.wms_xml"), "application/atom+xml", "http://d.example/search?q=*")
+    assert document.portion == Portion("opensearch", 7, ("d1",))
+    assert [(link.kind, link.anchor, link.record) for link in document.links if link.where == "feed"] == [
+        ("wms", "Roads", 0)
+    ]
+    following = pages_of(feed_of("application/vnd.ogc.wms_xml"), "application/atom+xml", "http://d.example/search?q=*")
+    assert following == ["http://d.example/search?q=*&page=2"]
+    blog = feed_of("text/html")
+    assert read(blog, "application/atom+xml").portion is None and pages_of(blog, "application/atom+xml") == []
