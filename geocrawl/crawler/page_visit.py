@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from geocrawl.crawler.guesses import Guesses
-from geocrawl.crawler.posted_records import PostedRecords, is_exception
+from geocrawl.crawler.posted_records import PostedRecords, is_data, is_exception
 from geocrawl.crawler.refusals import MANY_PAGES, EndlessSitemaps, MissingFolders
 from geocrawl.crawler.visits import TRANSIENT, cut_off, not_modified, retry_after_s
 from geocrawl.model import (
@@ -440,8 +440,7 @@ class PageVisitor:
         answer, document = await self._with_scripts_run(lease, answer, document, turn)
         sitemaps = await turn.sitemaps(lease.entry.url)
         visit = await self._understood(lease, answer, document, turn.host, sitemaps)
-        leads = visit.links or visit.candidates or visit.portion
-        if self._records_only and "html" in visit.content_type and not leads:
+        if self._records_only and not (visit.links or visit.candidates or visit.portion or is_data(document)):
             return visit._replace(state=State.FAILED, reason=str(FailureCode.WRONG_TYPE))  # a login, or an app's shell
         is_cut = self._records_only and document.fault == FailureCode.TRUNCATED
         return cut_off(visit, answer, self._retry_first_s) if is_cut else visit

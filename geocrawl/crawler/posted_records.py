@@ -58,6 +58,11 @@ class PostedRecords:
         return visit.portion is not None
 
 
+def is_data(document: Document) -> bool:
+    """Return whether a document is JSON or XML, as pages of records are, and not a page for people or a text."""
+    return bool(document.json_keys) or document.xml_root.lower() not in ("", "html")
+
+
 def is_exception(document: Document, *, is_harvest: bool = False) -> bool:
     """Return whether a document that was requested as a page of records reports an error instead, or holds records
     where a server that selects by date has none. `is_harvest`: whether any address is such a page."""

@@ -183,6 +183,40 @@ def _in_handlers(html: str) -> Iterator[RawLink]:
                 yield from addresses_in_text(value, where="data-attribute")
 
 
+_HANDLER = re.compile(
+    r"\b(?:on(?:click|load)\s{0,5}=|href\s{0,5}=\s{0,5}(?=[\"']\s{0,5}javascript:))\s{0,5}"
+    r"(?:\"([^\"]{8,1000})\"|'([^']{8,1000})')",
+    re.I,
+)
+_GOES_TO = re.compile(
+    r"\b(?:location(?:\.href)?\s{0,5}=\s{0,5}|(?:location\.(?:replace|assign)|(?:window\.)?open)\(\s{0,5})"
+    r"(?:\"([^\"'<>+\s]{1,1000})\"|'([^\"'<>+\s]{1,1000})')(?=\s{0,5}(?:[;,)}]|\Z|\n))"
+)
+_ROW = re.compile(r"\bdata-href\s{0,5}=\s{0,5}(?:\"([^\"\s]{2,1000})\"|'([^'\s]{2,1000})')")
+_NO_PAGE = ("#", "javascript:", "about:", "mailto:", "data:")
+_OF_ADDRESSES = frozenset("/.?")
+"""Signs of an address: a variable named `location` may be a place."""
+
+
+def pages_in_handlers(html: str) -> Iterator[RawLink]:
+    """Yield links to the pages that a click or the loaded page opens by script, and those of rows (`data-href`)."""
+    for found in islice(_ROW.finditer(html), _MAX_ATTRIBUTES) if "data-href" in html else ():
+        yield RawLink(unescape_html(found[1] or found[2]), "a")
+    if "location" in html or "open(" in html:
+        for found in islice(_HANDLER.finditer(html), _MAX_ATTRIBUTES):
+            yield from (RawLink(target, "a") for target in _targets(unescape_html(found[1] or found[2])))
+
+
+def sent_on_by(scripts: Iterable[tuple[str, str]]) -> str:
+    """Return the first page that inline scripts open; '' for none."""
+    return next((target for _, code in scripts if "location" in code for target in _targets(code)), "")
+
+
+def _targets(code: str) -> Iterator[str]:
+    found = (match[1] or match[2] for match in _GOES_TO.finditer(code[:MAX_CODE_CHARS]))
+    return (each for each in found if not each.lower().startswith(_NO_PAGE) and not _OF_ADDRESSES.isdisjoint(each))
+
+
 def _in_comments(html: str) -> Iterator[RawLink]:
     """Yield the addresses in markup that was commented out."""
     position = 0

@@ -25,7 +25,7 @@ from geocrawl.page.content import (
     PageContent,
     RawLink,
 )
-from geocrawl.page.embedded import Pieces, embedded_addresses, kind_of_link
+from geocrawl.page.embedded import Pieces, embedded_addresses, kind_of_link, pages_in_handlers, sent_on_by
 from geocrawl.page.html_tree import BLOCKS, CELLS, UNREAD, TagPaths, find_headline, flatten
 from geocrawl.page.naming import Subject
 from geocrawl.page.viewers import files_of_page
@@ -79,6 +79,7 @@ def read_html(
     if tree.root is not None:
         reader.read(tree.root)
     content = reader.finish()
+    reader.add_opened(html)
     reader.add_embedded(html, url.site if url else "")
     if files:
         if url is not None:
@@ -107,6 +108,9 @@ class _OpenLink:
         self.href, self.rel, self.title, self.start, self.tag_path = href, rel, title, start, tag_path
         self.extras: list[str] = []
         """alt and title of the images in the link."""
+
+
+_WAYS_ON = frozenset({"a", "area", "frame", "form", REFRESH})
 
 
 class _Reader:
@@ -176,6 +180,16 @@ class _Reader:
                 before_chars = len(context) - len(behind)
                 links[index] = RawLink(href, where, anchor, context, rel, kind, before_chars, tag_path)
         return content
+
+    def add_opened(self, html: str) -> None:
+        """Add the pages that scripts open; of inline scripts only on a page without links, which sends readers on."""
+        known = {link.href for link in self._content.links}
+        for link in dict.fromkeys(pages_in_handlers(html)):
+            if link.href not in known:
+                self._add(link)
+        leads_on = any(link.where in _WAYS_ON for link in self._content.links)
+        if not leads_on and (target := sent_on_by(self._pieces.scripts)):
+            self._add(RawLink(target, REFRESH))
 
     def add_embedded(self, html: str, site: str) -> None:
         """Add addresses of services that are not linked."""

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geocrawl.model import REFRESH
 from geocrawl.page.content import (
     MAX_ANCHOR_CHARS,
     MAX_CONTEXT_CHARS,
@@ -55,6 +56,46 @@ def test_links_are_found_in_all_elements_that_lead_to_pages() -> None:
         ("area", "http://h.example/area", "Area"),
         ("iframe", "http://h.example/frame", "Map"),
     ]
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<tr onclick=\"location.href='/s/1?a=b&amp;c=d'\"><td>Roads</table>",
+        """<button onclick='window.open("/s/1?a=b&amp;c=d", "_blank")'>""",
+        "<a href=\"javascript:openIt(); window.location = '/s/1?a=b&amp;c=d';\">Roads</a>",
+        '<li data-href="/s/1?a=b&amp;c=d">Roads</li>',
+        "<body onload=\"top.location='/s/1?a=b&amp;c=d'\"><a href='/x'>",
+    ],
+)
+def test_pages_that_a_click_opens_by_script_are_linked(markup: str) -> None:
+    assert "http://h.example/s/1?a=b&c=d" in hrefs(read(f"<title>x</title><table>{markup}"))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "window.location.href = '/geoportal/';",
+        'location.replace("http://h.example/geoportal/")',
+        "if (!top.x) { document.location='../geoportal/' }",
+    ],
+)
+def test_a_page_without_links_leads_to_where_its_script_sends_readers(code: str) -> None:
+    (link,) = read(f"<title>x</title><script>{code}</script>").links
+    assert (link.url.address, link.where) == ("http://h.example/geoportal/", REFRESH)
+    assert hrefs(read(f"<script>{code}</script><a href='/other'>x</a>")) == ["http://h.example/other"]
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        """<a onclick="location.href='#top'" href="#">x</a><b onclick="open('javascript:void(0)')">""",
+        """<a onclick="location.href='/s/' + id">x</a><b onclick="location = 'Berlin'">y</b>""",
+        "<script>var location = 'Berlin'; location.href = base + '/s/';</script>",
+    ],
+)
+def test_scripts_without_a_whole_address_lead_nowhere(markup: str) -> None:
+    assert hrefs(read(markup)) == []
 
 
 def test_framesets_lead_to_their_frames() -> None:
