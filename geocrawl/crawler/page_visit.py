@@ -17,6 +17,7 @@ from geocrawl.crawler.visits import TRANSIENT, cut_off, not_modified, retry_afte
 from geocrawl.model import (
     ADDRESS_ONLY,
     CONFIGURATION,
+    MOST_CANDIDATES,
     NOT_PERMITTED,
     REFRESH,
     SCRIPT_SRC,
@@ -442,7 +443,8 @@ class PageVisitor:
         visit = await self._understood(lease, answer, document, turn.host, sitemaps)
         if self._records_only and not (visit.links or visit.candidates or visit.portion or is_data(document)):
             return visit._replace(state=State.FAILED, reason=str(FailureCode.WRONG_TYPE))  # a login, or an app's shell
-        is_cut = self._records_only and document.fault == FailureCode.TRUNCATED
+        has_more = document.fault == FailureCode.TRUNCATED or len(visit.candidates) >= MOST_CANDIDATES
+        is_cut = self._records_only and has_more
         return cut_off(visit, answer, self._retry_first_s) if is_cut else visit
 
     async def _with_scripts_run(

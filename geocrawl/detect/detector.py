@@ -14,7 +14,19 @@ from itertools import islice
 
 from geocrawl.detect.addresses import SignRules, asks_for_records, of_query, query_words, strong, weak
 from geocrawl.detect.software import portal_of_page, siblings_of
-from geocrawl.model import ADDRESS_ONLY, SIBLING, Candidate, Document, Endpoint, Evidence, Kind, Link, Page, Url
+from geocrawl.model import (
+    ADDRESS_ONLY,
+    MOST_CANDIDATES,
+    SIBLING,
+    Candidate,
+    Document,
+    Endpoint,
+    Evidence,
+    Kind,
+    Link,
+    Page,
+    Url,
+)
 from geocrawl.model.kinds import KindDeclaration
 from geocrawl.urls import RECORDS, document_endpoint, query_parameters, read_url, service_endpoint
 
@@ -23,10 +35,9 @@ _FOUND_IN = (
     | {"form", "redirect", "xml", "sitemap", "seed", "object", "embed", "link", "metadata", "csw-record", "ckan"}
     | {"stac", "records", "ogcapi", "geonetwork", "arcgis-folder", "arcgis-portal", "owc", "wmc", "kml", "qgis"}
     | {"gdal", "dcat", "thredds", "opendatasoft", "udata", "geonode", "socrata", "piveau", "esrigeoportal", "imagery"}
+    | {"feed"}
 )
 """Places of a link that are recorded as the way a candidate was found, instead of the sign in its address."""
-MOST_CANDIDATES = 5_000
-"""Most candidates of a page. Writing 20,000 into the catalogue holds the event loop for three seconds."""
 _ADDRESS_WITHIN = re.compile(r"https?(?:://|%3a%2f%2f|%3a//)", re.IGNORECASE)
 
 

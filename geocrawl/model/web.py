@@ -124,6 +124,8 @@ class Rank(NamedTuple):
     score: float = 0.0
 
 
+MOST_CANDIDATES = 5_000
+"""Most candidates of a page. Writing 20,000 into the catalogue holds the event loop for three seconds."""
 HARVEST_TIER = 900
 """The tier of a harvest's pages of records: above every strategy's tiers, because a harvest visits nothing else."""
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import unquote, urljoin
 
 from geocrawl.formats.text import fold, well_formed
 from geocrawl.page.content import MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink
@@ -302,7 +302,7 @@ def addresses_in_code(code: str, where: str, *, relative: bool = True) -> Iterat
 
 def _of_strings(found: Iterable[_AddressString], where: str, *, relative: bool) -> Iterator[RawLink]:
     """Yield the addresses that are whole strings."""
-    found = list(found)
+    found = list(_resolved(found))
     absolute = Counter(each.bracket for each in found if _ABSOLUTE.match(each.text) and not _is_of_others(each.key))
     for each in found:
         href = _mended(each.text)
@@ -311,6 +311,25 @@ def _of_strings(found: Iterable[_AddressString], where: str, *, relative: bool) 
         if _is_wanted(href, kind, each, relative=relative, is_alone=is_alone):
             title, context = _texts_around(each.bracket)
             yield RawLink(href, where, title, context, kind=kind)
+
+
+def _resolved(found: Iterable[_AddressString]) -> Iterator[_AddressString]:
+    """Yield the addresses, each `new URL(path, base)` as one (URL standard, 6.1)."""
+    path: _AddressString | None = None
+    for each in found:
+        if path is not None and path.bracket is each.bracket and _ABSOLUTE.match(each.text):
+            yield replace(each, text=urljoin(each.text, path.text), whole=each.whole and path.whole)
+            path = None
+            continue
+        if path is not None:
+            yield path
+        path = None
+        if each.bracket.name == "URL" and each.bracket.sign == "(" and not _ABSOLUTE.match(each.text):
+            path = each
+        else:
+            yield each
+    if path is not None:
+        yield path
 
 
 def _of_texts(texts: Iterable[str], where: str, relative: bool) -> Iterator[RawLink]:

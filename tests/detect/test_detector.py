@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geocrawl.detect import Detector
-from geocrawl.detect.detector import MOST_CANDIDATES
-from geocrawl.model import Candidate, Document, Kind, Link, Url
+from geocrawl.model import MOST_CANDIDATES, Candidate, Document, Kind, Link, Url
 from geocrawl.model.kinds import HostForm, ParameterForm, PathForm
 from geocrawl.probe.registry import declaration, declarations
 from geocrawl.urls import read_url, service_endpoint

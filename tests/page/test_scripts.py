@@ -96,6 +96,8 @@ def test_viewers_of_many_makes_are_understood(code: str, address: str, kind: str
         "var host = 'https://h.org'; var base = host + '/geo'; go(base + \"/wms?map=\" + name)",
         "const host = `https://h.org`; go(`${host}/geo/wms?map=${name}`)",
         "var config = {host: 'https://h.org/geo'}; go(config.host + '/wms?map=')",
+        "const at = new URL('/geo/wms?map=', 'https://h.org')",
+        "const host = 'https://h.org/app/'; go(new URL(`/geo/wms?map=`, host).href)",
         "this.root = 'https://h.org/geo'; go(this.root + '/wms?map=' + x)",
         "function show() { go(host + '/geo/wms?map=') } var host = 'https://h.org'",
         "var app = {server: {host: 'https://h.org/geo'}}; go(app.server.host + '/wms?map=')",
