@@ -13,7 +13,7 @@ from functools import partial
 from geocrawl.crawler.guesses import Guesses
 from geocrawl.crawler.posted_records import PostedRecords, is_data, is_exception
 from geocrawl.crawler.refusals import MANY_PAGES, EndlessSitemaps, MissingFolders
-from geocrawl.crawler.visits import TRANSIENT, cut_off, not_modified, retry_after_s
+from geocrawl.crawler.visits import TRANSIENT, cut_off, leads_on, not_modified, retry_after_s
 from geocrawl.model import (
     ADDRESS_ONLY,
     CONFIGURATION,
@@ -441,7 +441,7 @@ class PageVisitor:
         answer, document = await self._with_scripts_run(lease, answer, document, turn)
         sitemaps = await turn.sitemaps(lease.entry.url)
         visit = await self._understood(lease, answer, document, turn.host, sitemaps)
-        if self._records_only and not (visit.links or visit.candidates or visit.portion or is_data(document)):
+        if self._records_only and not (leads_on(visit) or is_data(document)):
             return visit._replace(state=State.FAILED, reason=str(FailureCode.WRONG_TYPE))  # a login, or an app's shell
         has_more = document.fault == FailureCode.TRUNCATED or len(visit.candidates) >= MOST_CANDIDATES
         is_cut = self._records_only and has_more

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 
 from geocrawl.errors import OwnFault
-from geocrawl.model import FailureCode, HostState, Lease, Page, State, Visit
+from geocrawl.model import GUESS, FailureCode, HostState, Lease, Page, State, Visit
 from geocrawl.resources import BACK, are_there, lack_of
 from geocrawl.urls import RECORDS
 from geocrawl.wording import LONGEST_S
@@ -64,6 +64,18 @@ def cut_off(visit: Visit, page: Page, first_s: float) -> Visit:
         validators=None,
         retry_after_s=retry_after_s(visit.lease, first_s),
     )
+
+
+def leads_on(visit: Visit) -> bool:
+    """Return whether a page of a harvest names records or services, or may be a portal's home, where they are
+    guessed."""
+    own = visit.lease.entry.url.address.partition("?")[0]
+    is_named = any(  # a form without an action names its own page
+        not each.evidence.signal.startswith(GUESS) and each.endpoint.url.address.partition("?")[0] != own
+        for each, _ in visit.candidates
+    )
+    is_home = visit.lease.entry.depth == 0 and bool(visit.candidates)
+    return bool(visit.links or visit.portion or is_named or is_home)
 
 
 def not_modified(lease: Lease, page: Page, host: HostState, at: float) -> Visit:

@@ -248,7 +248,7 @@ class PageReader:
 
 
 _LINK_VALUE = re.compile(r"<([^<>]{1,8000})>((?:[^,<\"]|\"[^\"]{0,1000}\"){1,1000})")
-_IS_NEXT = re.compile(r";\s*rel\s*=\s*(?:next\b|\"(?:[^\"]*\s)?next[\s\"])", re.I)
+_IS_NEXT = re.compile(r";\s*rel\s*=\s*(?:next(?![\w-])|\"(?:[^\"]*\s)?next[\s\"])", re.I)
 
 
 def _next_in_header(header: str) -> str:

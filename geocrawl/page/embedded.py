@@ -192,16 +192,13 @@ _GOES_TO = re.compile(
     r"\b(?:location(?:\.href)?\s{0,5}=\s{0,5}|(?:location\.(?:replace|assign)|(?:window\.)?open)\(\s{0,5})"
     r"(?:\"([^\"'<>+\s]{1,1000})\"|'([^\"'<>+\s]{1,1000})')(?=\s{0,5}(?:[;,)}]|\Z|\n))"
 )
-_ROW = re.compile(r"\bdata-href\s{0,5}=\s{0,5}(?:\"([^\"\s]{2,1000})\"|'([^'\s]{2,1000})')")
 _NO_PAGE = ("#", "javascript:", "about:", "mailto:", "data:")
 _OF_ADDRESSES = frozenset("/.?")
 """Signs of an address: a variable named `location` may be a place."""
 
 
 def pages_in_handlers(html: str) -> Iterator[RawLink]:
-    """Yield links to the pages that a click or the loaded page opens by script, and those of rows (`data-href`)."""
-    for found in islice(_ROW.finditer(html), _MAX_ATTRIBUTES) if "data-href" in html else ():
-        yield RawLink(unescape_html(found[1] or found[2]), "a")
+    """Yield links to the pages that a click or the loaded page opens by script."""
     if "location" in html or "open(" in html:
         for found in islice(_HANDLER.finditer(html), _MAX_ATTRIBUTES):
             yield from (RawLink(target, "a") for target in _targets(unescape_html(found[1] or found[2])))

@@ -307,7 +307,8 @@ def _of_strings(found: Iterable[_AddressString], where: str, *, relative: bool) 
     for each in found:
         href = _mended(each.text)
         kind = _kind_of(each)
-        is_alone = absolute[each.bracket] == 1 and bool(each.bracket.kind and _ABSOLUTE.match(each.text))
+        is_alone = absolute[each.bracket] == 1 and each.bracket.sign == "{" and bool(each.bracket.kind)
+        is_alone = is_alone and _ABSOLUTE.match(each.text) is not None
         if _is_wanted(href, kind, each, relative=relative, is_alone=is_alone):
             title, context = _texts_around(each.bracket)
             yield RawLink(href, where, title, context, kind=kind)

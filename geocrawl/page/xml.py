@@ -77,7 +77,7 @@ def read_feed(root: etree._Element) -> Iterator[RawLink]:
     for number, entry in enumerate(children(root, "entry")):
         names = [first_text(child(entry, "title"))]
         for each in children(entry, "link"):
-            kind = kind_among(each.get("type") or "", each.get("rel") or "", each.get("title") or "")
+            kind = kind_among(each.get("type") or "", each.get("rel") or "")
             if kind and (href := each.get("href")):
                 yield link(href, "feed", names=names, descriptions=[], kind=kind)._replace(record=number)
     if feed_portion(root) is not None:
