@@ -441,11 +441,13 @@ class PageVisitor:
         answer, document = await self._with_scripts_run(lease, answer, document, turn)
         sitemaps = await turn.sitemaps(lease.entry.url)
         visit = await self._understood(lease, answer, document, turn.host, sitemaps)
-        if self._records_only and not (leads_on(visit) or is_data(document)):
-            return visit._replace(state=State.FAILED, reason=str(FailureCode.WRONG_TYPE))  # a login, or an app's shell
-        has_more = document.fault == FailureCode.TRUNCATED or len(visit.candidates) >= MOST_CANDIDATES
-        is_cut = self._records_only and has_more
-        return cut_off(visit, answer, self._retry_first_s) if is_cut else visit
+        if not self._records_only:
+            return visit
+        if document.fault == FailureCode.TRUNCATED or len(visit.candidates) >= MOST_CANDIDATES:
+            return cut_off(visit, answer, self._retry_first_s)
+        if leads_on(visit) or is_data(document):
+            return visit
+        return visit._replace(state=State.FAILED, reason=str(FailureCode.WRONG_TYPE))  # a login, or an app's shell
 
     async def _with_scripts_run(
         self, lease: Lease, page: Page, document: Document, turn: Turn

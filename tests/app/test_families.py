@@ -68,6 +68,7 @@ def test_a_page_that_was_wrong_is_read_when_the_harvest_is_repeated(
     report = harvest(web, tmp_path / "c.db", address_of(family))
     assert found(tmp_path / "c.db") == {0, 1, 2}
     assert [(source.stated, source.read) for source in report.sources] == [(7, 3)] and not report.is_whole
+    assert report.summary.reasons == ({"truncated": 1} if wrong is BROKEN else {"http-500": 1})
     harvest(web, tmp_path / "c.db", address_of(family))
     assert found(tmp_path / "c.db") == set(range(7))
 
