@@ -63,6 +63,8 @@ class Filters:
     """Reference systems, such as EPSG:25832: of the service or any of its layers."""
     formats: tuple[str, ...] = ()
     """Media types or parts of them, such as image/png or geojson."""
+    fields: tuple[str, ...] = ()
+    """Names or aliases of fields that a layer has, in any case."""
     countries: tuple[str, ...] = ()
     """ISO 3166-1 codes of two letters, in upper case."""
     providers: tuple[str, ...] = ()
@@ -87,7 +89,7 @@ class Filters:
 
 MOST_VALUES = 40
 """Most different values of all conditions of a search together."""
-_SEVERAL = ("kinds", "systems", "formats", "countries", "providers", "health", "columns")
+_SEVERAL = ("kinds", "systems", "formats", "fields", "countries", "providers", "health", "columns")
 
 
 def demand_few_values(every: Iterable[Filters]) -> None:

@@ -16,10 +16,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from geocrawl import Catalog
+from geocrawl.model import ContentReport, Field, Level
 from geocrawl.model.catalogue import SIDES, Column, EndpointService, Layer, Service, columns, file_columns, view_columns
 from geocrawl.model.times import read_interval
 from geocrawl.settings import Settings
+from geocrawl.store.catalogue.write.verdicts import ContentReportWriter
 from geocrawl.web.application import make_application
+from geocrawl.web.assistants import tools
 from geocrawl.web.options import Options
 from tests.store.catalogue.search.catalogue import service
 from tests.support.commands import geocrawl
@@ -46,7 +49,12 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         contact={"person": "Ann"},
     )
     world = World(path)
-    world.record(candidate("a.example/wms"), verdict("ok", known), world.clock.now())
+    number = world.record(candidate("a.example/wms"), verdict("ok", known), world.clock.now())
+    told = ContentReport(
+        Level.ADVERTISED, fields={"roads": (Field("road_no", "string", "Straßennummer"), Field("lanes"))}
+    )
+    with world.store.database.transaction:
+        ContentReportWriter(world.database.connection, thumbnail_bytes=0).write(number, told, world.clock.now())
     world.store.close()
     return path
 
@@ -144,6 +152,57 @@ def test_a_time_asks_for_data_of_it_in_each_face(times: str, found: int, path: P
         assert catalogue.find(f"-time:{times}").total == 1 - found
 
 
+@pytest.mark.parametrize(("name", "found"), [("road_no", 1), ("ROAD_NO", 1), ("straßennummer", 1), ("road", 0)])
+def test_a_field_is_found_by_its_name_or_alias_in_each_face(
+    name: str, found: int, path: Path, client: TestClient
+) -> None:
+    assert client.get("/collections/services/items", params={"field": name}).json()["numberMatched"] == found
+    condition = f"A_CONTAINS(fields, ('{name}'))"
+    assert client.get("/collections/services/items", params={"filter": condition}).json()["numberMatched"] == found
+    assert geocrawl("search", "--field", name, "--db", str(path)).code == 1 - found
+    with Catalog(path) as catalogue:
+        assert catalogue.find(f"field:{name}").total == found
+        assert tools.search(catalogue, f"field:{name}", 5, 0, lambda: None)["total"] == found
+
+
+def test_an_assistant_reads_the_fields_of_layers(path: Path) -> None:
+    with Catalog(path) as catalogue:
+        (layer,) = tools.layers(catalogue, 1, "", 5)["layers"]
+    assert layer["fields"] == ["road_no string Straßennummer", "lanes"]
+
+
+def test_fields_are_on_the_page_of_a_service_and_in_files(path: Path, client: TestClient) -> None:
+    page = client.get(ITEM, headers={"Accept": "text/html"}).text
+    assert re.search(r"<code>road_no</code> <span[^>]*>string</span> Straßennummer", page)
+    with closing(sqlite3.connect(written(path, "gpkg"))) as connection:
+        told = [row[0] for row in connection.execute("SELECT fields FROM layers")]
+    assert told == ["road_no string Straßennummer; lanes"]
+    with closing(sqlite3.connect(path)) as connection:
+        (stored,) = connection.execute("SELECT fields FROM v_layers").fetchone()
+    assert json.loads(stored)[1] == {"name": "lanes"}
+
+
+@pytest.mark.parametrize(("language", "found"), [("en", 1), ("EN-gb", 1), ("de", 0)])
+def test_a_language_is_asked_for_in_each_face(language: str, found: int, path: Path, client: TestClient) -> None:
+    assert client.get("/collections/services/items", params={"language": language}).json()["numberMatched"] == found
+    assert geocrawl("search", "--language", language, "--db", str(path)).code == 1 - found
+    with Catalog(path) as catalogue:
+        assert catalogue.find(f"language:{language}").total == found
+
+
+def test_a_description_that_is_written_again_keeps_the_fields_of_its_layers(tmp_path: Path) -> None:
+    world = World(tmp_path / "c.db")
+    described = service("Roads", "Road Office", ("roads", "paths"), None)
+    number = world.record(candidate("a.example/wms"), verdict("ok", described), world.clock.now())
+    told = ContentReport(Level.ADVERTISED, fields={"roads": (Field("road_no"),)})
+    with world.store.database.transaction:
+        ContentReportWriter(world.database.connection, thumbnail_bytes=0).write(number, told, world.clock.now())
+    world.record(candidate("a.example/wms"), verdict("ok", replace(described, abstract="New")), world.clock.now() + 9)
+    world.store.close()
+    with Catalog(tmp_path / "c.db") as catalogue:
+        assert [hit.abstract for hit in catalogue.find("field:road_no").hits] == ["New"]
+
+
 def test_a_record_is_of_the_time_of_its_data(client: TestClient) -> None:
     record = client.get(ITEM, headers={"Accept": "application/geo+json"}).json()
     assert record["time"] == {"interval": ["2015-01-01T00:00:00Z", "2020-12-31T23:59:59Z"]}
@@ -170,7 +229,7 @@ def test_filters_may_name_each_column_that_is_declared_for_them(client: TestClie
         (column.record or column.name).removeprefix("geocrawl:") for column in named(lambda each: each.queryable)
     }
     properties = client.get("/collections/services/queryables?f=json").json()["properties"]
-    assert properties.keys() == {"id", "geometry", "time", *declared}
+    assert properties.keys() == {"id", "geometry", "time", "fields", *declared}
     assert {client.get(f"/collections/services/items?filter={name} IS NULL").status_code for name in declared} == {200}
 
 

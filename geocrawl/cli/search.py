@@ -49,6 +49,12 @@ InLanguage = Annotated[
     str | None,
     typer.Option("--language", metavar="CODE", help="Only services with texts in this language (ISO 639-1): de, fr …"),
 ]
+WithField = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--field", metavar="NAME", help="Only services with a layer that has this field; repeat for any of several."
+    ),
+]
 OfTime = Annotated[
     str | None,
     typer.Option("--time", metavar="TIME", help="Only services with data of this time: 2020, 2015-06/.. or 2015/2020."),
@@ -82,6 +88,7 @@ def search(
     level: AtLevel = None,
     licence: Licensed = None,
     language: InLanguage = None,
+    field: WithField = None,
     time: OfTime = None,
     sort: Order = "relevance",
     facets: Facets = False,
@@ -109,7 +116,7 @@ def search(
     of_columns = {"licence": licence, "language": language}
     columns = tuple((name, value) for name, value in of_columns.items() if value)
     times = read_times(time, "--time") if time else None
-    filters = replace(filters_of(kind, bbox, crs, alive, level), columns=columns, time=times)
+    filters = replace(filters_of(kind, bbox, crs, alive, level), columns=columns, time=times, fields=tuple(field or ()))
     system = filters.systems[0] if filters.systems else ""
     order = opt.one_of(Sort, sort, "--sort")
     in_full = opt.settings_from(overrides).export_secrets

@@ -49,11 +49,13 @@ def json_value(value: Any) -> Any:
 
 
 def flat_value(value: Any) -> Value:
-    """Return a value for a cell: a list is joined with '; ', of a mapping its different values are."""
+    """Return a value for a cell: a list is joined with '; ', of a mapping its different values are; within a list
+    those of a mapping have spaces between them."""
     if isinstance(value, Mapping):
         value = tuple(dict.fromkeys(value.values()))
     if isinstance(value, list | tuple):
-        return "; ".join(filter(None, (plain(str(item)) for item in value)))
+        texts = (" ".join(item.values()) if isinstance(item, Mapping) else str(item) for item in value)
+        return "; ".join(filter(None, map(plain, texts)))
     flat: Value = json_value(value)
     return flat
 

@@ -51,6 +51,8 @@ class Column:
     """Whether a search counts its values, and takes some of them as a condition."""
     is_meant: Callable[[str, str], bool] = operator.eq
     """Whether a service with a value (first) is one that a person asks for by another, in a condition."""
+    is_added: bool = False
+    """Whether views did not have it from the first: it stands at their end, for whoever counts columns."""
     costly: bool = False
     """Whether a search leaves it out of its hits, because it reads the probes or the evidence of each service."""
     name: str = ""
@@ -176,6 +178,7 @@ class Service:
             record="license",
             queryable=True,
             facet=True,
+            is_added=True,
             is_meant=licences.is_meant,
         ),
     ] = ""
@@ -187,6 +190,7 @@ class Service:
             record="geocrawl:language",
             queryable=True,
             facet=True,
+            is_added=True,
             is_meant=languages.is_meant,
         ),
     ] = ""
@@ -198,6 +202,7 @@ class Service:
             label=("Data from", "数据起始时间"),
             record="geocrawl:time_start",
             queryable=True,
+            is_added=True,
         ),
     ] = None
     time_end: Annotated[
@@ -208,6 +213,7 @@ class Service:
             label=("Data until", "数据截止时间"),
             record="geocrawl:time_end",
             queryable=True,
+            is_added=True,
         ),
     ] = None
     endpoints: Annotated[int, Column("number of its addresses", in_files=False, costly=True)] = 0
@@ -306,13 +312,26 @@ class Layer:
     box: Annotated[
         Box | None, Column("extent in degrees (WGS 84), like the next three; NULL: inherited or unknown")
     ] = None
-    time_start: Annotated[str | None, Column("first time of its data; NULL: not known, or open", unit=TIME)] = None
-    time_end: Annotated[str | None, Column("last time of its data; NULL: not known, or still added to", unit=TIME)] = (
-        None
-    )
-    time_step: Annotated[str, Column("time between two of these times, a duration of ISO 8601; '' for none")] = ""
-    min_scale: Annotated[float | None, Column("least scale denominator at which it is drawn; NULL: none stated")] = None
-    max_scale: Annotated[float | None, Column("greatest scale denominator; NULL: none stated")] = None
+    time_start: Annotated[
+        str | None, Column("first time of its data; NULL: not known, or open", unit=TIME, is_added=True)
+    ] = None
+    time_end: Annotated[
+        str | None, Column("last time of its data; NULL: not known, or still added to", unit=TIME, is_added=True)
+    ] = None
+    time_step: Annotated[
+        str, Column("time between two of these times, a duration of ISO 8601; '' for none", is_added=True)
+    ] = ""
+    min_scale: Annotated[
+        float | None, Column("least scale denominator at which it is drawn; NULL: none stated", is_added=True)
+    ] = None
+    max_scale: Annotated[float | None, Column("greatest scale denominator; NULL: none stated", is_added=True)] = None
+    fields: Annotated[
+        tuple[Mapping[str, str], ...],
+        Column(
+            "JSON list of the fields of its features, each with name, type and alias; [] for none that are known",
+            is_added=True,
+        ),
+    ] = ()
     kind: Annotated[str, Column("of its service", in_files=False)] = ""
     service: Annotated[str, Column("title of its service", in_files=False)] = ""
 

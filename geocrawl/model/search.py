@@ -14,6 +14,10 @@ QUERYABLES: Mapping[str, Mapping[str, Any]] = {
     "id": {"type": "string", "title": "Number of the service"},
     **{column.queried_as: column.schema for column in columns(Service).values() if column.queryable},
     "geometry": {"format": "geometry-any", "title": "Extent"},
+    "fields": {
+        **{"type": "array", "items": {"type": "string"}},
+        "title": "Names and aliases of the fields of its layers, for A_CONTAINS and A_OVERLAPS",
+    },
     "time": {"type": "array", "title": "Time of the data, from time_start to time_end, for T_INTERSECTS"},
 }
 """Property that a filter in CQL2 may name → its JSON schema."""

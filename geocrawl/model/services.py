@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from geocrawl.model.kinds import Kind
 from geocrawl.model.web import Deviation, Link, Url, Validators
@@ -259,6 +259,16 @@ class Attempt:
     the web; None for other content and for tiles of another grid."""
 
 
+class Field(NamedTuple):
+    """A field of the features of a layer."""
+
+    name: str
+    type: str = ""
+    """As the service names it, without prefixes and in lower case: string, double, date …"""
+    alias: str = ""
+    """Its name for people, where that is another one."""
+
+
 @dataclass(frozen=True, slots=True)
 class ContentReport:
     """The result of a content check of a valid service."""
@@ -271,3 +281,5 @@ class ContentReport:
     """Access-Control-Allow-Origin as answered to a request with an Origin; '' when there was none."""
     thumbnail: bytes = b""
     """A small PNG of the first content, at most 32 KiB; empty without content."""
+    fields: Mapping[str, tuple[Field, ...]] = field(default_factory=dict)
+    """Name of a layer → the fields of its features, of those layers whose fields the service told."""

@@ -17,9 +17,12 @@ from geocrawl.ports.fetching import (
 from geocrawl.ports.queue import CrawlQueue, LearningLog, Observer, Observers, StoreRunner
 from geocrawl.ports.thinking import (
     Ask,
+    AskFields,
     ContentCheck,
     ContentInterview,
     CorrectsRanks,
+    FieldQuestion,
+    Fields,
     HasCounts,
     Interview,
     LevelMeasure,
@@ -35,12 +38,15 @@ from geocrawl.ports.thinking import (
 
 __all__ = [
     "Ask",
+    "AskFields",
     "Clock",
     "ContentCheck",
     "ContentInterview",
     "CorrectsRanks",
     "CrawlQueue",
     "Fetcher",
+    "FieldQuestion",
+    "Fields",
     "HasCounts",
     "HeldHost",
     "HostBusy",

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from geocrawl.model import (
+    Attempt,
     Candidate,
     ContentReport,
     Document,
     Endpoint,
     Failure,
     Feedback,
+    Field,
     Judgement,
     Kind,
     Link,
@@ -107,6 +109,21 @@ class Ask:
 
 Interview = Generator[Ask, Page | Failure, Verdict]
 """Yields requests, is sent their answers, and returns the verdict; the caller does the I/O."""
+
+Fields = Mapping[str, tuple[Field, ...]]
+"""Name of a layer → the fields of its features."""
+
+
+class FieldQuestion(NamedTuple):
+    """A request for the fields of a service's layers."""
+
+    url: Url
+    read: Callable[[Page], Fields]
+    """Returns the fields that an answer states; {} for any other answer."""
+
+
+AskFields = Callable[[Endpoint, Service, Attempt], FieldQuestion | None]
+"""Returns what is asked after an attempt that delivered content; None for a service without fields."""
 
 ContentInterview = Generator[Ask, Page | Failure, ContentReport]
 """Like `Interview`, for a content check. A request that is not allowed is answered with a Failure (robots, guard)."""

@@ -8,7 +8,7 @@ comes last. Modules are imported when a function is called, because they import 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
@@ -17,9 +17,9 @@ from lxml import etree
 
 from geocrawl.formats.json import JsonObject
 from geocrawl.formats.xml import attribute, child, children, local_name, namespace_of
-from geocrawl.model import Candidate, Endpoint, Kind, Service, stored_kind
+from geocrawl.model import Candidate, ContentOutcome, Endpoint, Kind, Page, Purpose, Service, stored_kind
 from geocrawl.model.kinds import OWS_ROOT, KindDeclaration, RootIndex
-from geocrawl.ports import ContentInterview, Interview
+from geocrawl.ports import Ask, AskFields, ContentInterview, Interview
 from geocrawl.probe.previews import PreviewOf
 
 _IN_ORDER = (*(kind for kind in Kind if kind is not Kind.WMS), Kind.WMS)
@@ -41,10 +41,17 @@ class KindContentCheck:
     check: Callable[[Endpoint, Service, int], ContentInterview]
     layers: int
     """Most content items of a service that are tried; kinds without a list of contents request one thing."""
+    ask_fields: AskFields | None = None
 
     def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Request content of a service until some is delivered."""
-        return self.check(endpoint, service, self.layers)
+        """Request content of a service until some is delivered, then the fields of its features."""
+        report = yield from self.check(endpoint, service, self.layers)
+        proof = next((each for each in report.attempts if each.outcome is ContentOutcome.OK), None)
+        question = self.ask_fields(endpoint, service, proof) if self.ask_fields and proof else None
+        if question is None:
+            return report
+        answer = yield Ask(question.url, Purpose.MAP)
+        return replace(report, fields=question.read(answer)) if isinstance(answer, Page) else report
 
 
 @lru_cache(maxsize=1)
@@ -88,8 +95,10 @@ def content_check_of(kind: Kind, *, layers: int = 3) -> KindContentCheck:
 
 
 def content_checks(*, layers: int) -> tuple[KindContentCheck, ...]:
-    """Return one content check for each kind that has one; `layers`: items of a service tried at most."""
-    return tuple(content_check_of(kind, layers=layers) for kind in _IN_ORDER if kind in kinds_with_content())
+    """Return one content check for each kind that has one, which asks for fields, too; `layers`: items of a service
+    tried at most."""
+    checks = (content_check_of(kind, layers=layers) for kind in _IN_ORDER if kind in kinds_with_content())
+    return tuple(replace(each, ask_fields=getattr(_module(each.kind), "ask_fields", None)) for each in checks)
 
 
 def preview_of(kind: str) -> PreviewOf | None:

@@ -219,6 +219,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "within": _single("within", read_box),
     "crs": _several("systems", read_system),
     "format": _several("formats", _as_typed),
+    "field": _several("fields", _as_typed),
     "country": _several("countries", _country),
     "provider": _several("providers", _as_typed),
     "health": _several("health", read_health),

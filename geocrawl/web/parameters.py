@@ -50,6 +50,7 @@ PARAMETERS: Mapping[str, str] = {
     "provider": "Whole name of a provider, or words of names",
     "crs": "Reference system, such as EPSG:25832, of the service or any layer",
     "format": "Media type or a part of one",
+    "field": "Name or alias of a field of a layer, in any case",
     **{name: columns(Service)[name].meaning for name in OF_COLUMNS},
     "alive": "true: valid at the last probe; a time such as 30d: the last valid answer is not older",
     "new": "A time such as 7d: found not earlier",
@@ -134,7 +135,7 @@ class SearchRequest:
     @property
     def chosen(self) -> list[tuple[str, str]]:
         """Return the values of facets that are chosen, in the order of `FACETS`."""
-        names = ("type", *FACETS, "alive", "new", "datetime", "within")
+        names = ("type", *FACETS, "field", "alive", "new", "datetime", "within")
         return [(name, value) for name in names for value in self.all.get(name, ()) if value]
 
 

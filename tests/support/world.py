@@ -10,6 +10,7 @@ from pathlib import Path
 
 from geocrawl.model import (
     Candidate,
+    ContentReport,
     Endpoint,
     Evidence,
     Kind,
@@ -133,6 +134,7 @@ class World:
         features: bytes = b"",
         stored: StoredPage | None = None,
         score: float = 0.0,
+        content_report: ContentReport | None = None,
     ) -> SettlementResult:
         return self.frontier.settle(
             Visit(
@@ -149,6 +151,7 @@ class World:
                 features=features,
                 stored=stored,
                 score=score,
+                content_report=content_report,
             )
         )
 

@@ -30,6 +30,7 @@ from geocrawl.formats.json import (
     text_of,
 )
 from geocrawl.model import (
+    Attempt,
     Candidate,
     ContentOutcome,
     Deviation,
@@ -46,7 +47,7 @@ from geocrawl.model import (
 )
 from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer
 from geocrawl.model.times import FIRST_S, LAST_S, Times
-from geocrawl.ports import Ask, ContentInterview, Interview
+from geocrawl.ports import Ask, ContentInterview, FieldQuestion, Interview
 from geocrawl.probe.answer import Classification
 from geocrawl.probe.content import (
     Attempts,
@@ -66,6 +67,7 @@ from geocrawl.probe.extents import (
     is_web_mercator,
     middle_of,
 )
+from geocrawl.probe.fields import read_esri_layers
 from geocrawl.probe.interview import REFUSALS, Question, ask, lead, verdict_on
 from geocrawl.probe.json_answers import FOR_PEOPLE, examine_json, json_of
 from geocrawl.probe.levels import Grid, filled, sample_levels
@@ -517,6 +519,13 @@ def _extent(layer: Layer) -> tuple[str, Sides] | None:
     if layer.bounds is not None:
         return layer.bounds[0], layer.bounds[1:]
     return ("EPSG:4326", layer.box.bounds) if layer.box is not None else None
+
+
+def ask_fields(endpoint: Endpoint, service: Service, _: Attempt) -> FieldQuestion | None:
+    """Ask for all layers of a service of maps or features (ArcGIS REST API, All Layers and Tables)."""
+    if _ending(endpoint.url) not in ("mapserver", "featureserver"):
+        return None
+    return FieldQuestion(with_parameters(below(endpoint.url, "layers"), {"f": "json"}), read_esri_layers)
 
 
 # --------------------------------------------------------------------------- previews

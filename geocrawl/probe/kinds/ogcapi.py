@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from geocrawl.formats.json import MAX_ITEMS, JsonObject, first_line, line_of, lines, list_of, objects, text_of
 from geocrawl.model import (
+    Attempt,
     Candidate,
     ContentOutcome,
     Deviation,
@@ -31,10 +32,11 @@ from geocrawl.model import (
     Url,
 )
 from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm, QgisLayer
-from geocrawl.ports import Ask, ContentInterview, Interview
+from geocrawl.ports import Ask, ContentInterview, FieldQuestion, Interview
 from geocrawl.probe.answer import Classification, with_fingerprint
 from geocrawl.probe.content import Attempts, doubt, judge_features, judge_image, spread
 from geocrawl.probe.extents import PIXELS, Sides, middle_of
+from geocrawl.probe.fields import read_queryables
 from geocrawl.probe.interview import ClassifiedAnswer, ask, lead, verdict_on
 from geocrawl.probe.json_answers import (
     collection_deviations,
@@ -50,7 +52,7 @@ from geocrawl.probe.json_answers import (
 from geocrawl.probe.json_tiles import levels_of_collection
 from geocrawl.probe.previews import DEGREES, MERCATOR, Features, LayerContext, Picture, Preview, Tiles, View
 from geocrawl.probe.registry import kind_of_json
-from geocrawl.urls import RECORDS, below, service_endpoint, with_parameters
+from geocrawl.urls import RECORDS, below, read_url, service_endpoint, with_parameters
 
 OGC_REL = "http://www.opengis.net/def/rel/ogc/"
 _SERVED_TYPES = ("Feature", "FeatureCollection", "Coverage", "Domain")
@@ -467,6 +469,14 @@ def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInt
         if attempts.is_enough:
             break
     return attempts.report(endpoint)
+
+
+def ask_fields(endpoint: Endpoint, service: Service, proof: Attempt) -> FieldQuestion | None:
+    """Ask for the queryables of the collection whose feature came (OGC 19-079r2, 6.2)."""
+    items, url = proof.url.partition("?")[0], None
+    if items.endswith("/items"):
+        url = read_url(f"{items.removesuffix('/items')}/queryables")
+    return FieldQuestion(with_parameters(url, {"f": "json"}), partial(read_queryables, proof.layer)) if url else None
 
 
 def _stated_items(endpoint: Url) -> Generator[Ask, Page | Failure, Mapping[str, Url]]:

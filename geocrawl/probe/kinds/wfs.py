@@ -14,9 +14,9 @@ from functools import partial
 from lxml import etree
 
 from geocrawl.formats.xml import child, children, local_name, text_of, texts
-from geocrawl.model import ContentOutcome, Endpoint, Failure, Item, Kind, Layer, Page, Service, Url
+from geocrawl.model import Attempt, ContentOutcome, Endpoint, Failure, Item, Kind, Layer, Page, Service, Url
 from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer, program_in_folder
-from geocrawl.ports import ContentInterview
+from geocrawl.ports import ContentInterview, FieldQuestion
 from geocrawl.probe.content import (
     MAX_ADDRESS_CHARS,
     REFUSALS,
@@ -31,13 +31,14 @@ from geocrawl.probe.content import (
     spread,
 )
 from geocrawl.probe.extents import Sides, crs_code, is_geographic
+from geocrawl.probe.fields import MOST_TYPES, read_schema
 from geocrawl.probe.interview import is_file, named_for
 from geocrawl.probe.ows.addresses import by_origin, request_at
 from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part, ServiceMetadata, with_layers
 from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords
 from geocrawl.probe.previews import Features, LayerContext
 from geocrawl.probe.stream import ItemSpec
-from geocrawl.urls import query_parameters, with_parameters
+from geocrawl.urls import query_parameters, read_url, request_url, with_parameters
 from geocrawl.wording import counted
 
 KIND = KindDeclaration(
@@ -295,6 +296,28 @@ def _count(root: etree._Element) -> str | None:
         return None
     count = sum(sum(1 for item in member if local_name(item)) for member in root if local_name(member) in _MEMBERS)
     return counted(count, "feature") if count else ""
+
+
+# --------------------------------------------------------------------------- fields
+
+
+def ask_fields(endpoint: Endpoint, service: Service, proof: Attempt) -> FieldQuestion | None:
+    """Ask for the schema of some types, that of the feature that came among them: those whose names have its prefix,
+    because a schema of several namespaces only imports those of each (WFS 2.0, 9; 1.1.0, 8)."""
+    address = read_url(proof.url)
+    if address is None:
+        return None
+    stated = {name.lower(): value for name, value in query_parameters(address)}
+    version, prefix = stated.get("version") or service.version, proof.layer.rpartition(":")[0]
+    alike = [each.name for each in service.layers if each.name and each.name.rpartition(":")[0] == prefix]
+    names = tuple(dict.fromkeys((proof.layer, *spread(alike, MOST_TYPES - 1))))
+    word = "TYPENAMES" if version.startswith("2") else "TYPENAME"
+    parameters = {"SERVICE": "WFS", "VERSION": version, "REQUEST": "DescribeFeatureType"}
+    for most in (len(names), 1):
+        url = request_url(address, named_for(service, {**parameters, word: ",".join(names[:most])}))
+        if len(url.address) <= MAX_ADDRESS_CHARS:
+            return FieldQuestion(url, partial(read_schema, names[:most]))
+    return None
 
 
 # --------------------------------------------------------------------------- features of a part of a map

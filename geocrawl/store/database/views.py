@@ -15,6 +15,7 @@ from sqlalchemy import (
     FromClause,
     Integer,
     Select,
+    Table,
     and_,
     case,
     cast,
@@ -28,7 +29,7 @@ from sqlalchemy.schema import CreateView
 
 from geocrawl.model import ANSWER, GUESS, SIBLING, Kind
 from geocrawl.model.availability import LEAST_OBSERVED_S
-from geocrawl.model.catalogue import SIDES, Layer, Service, view_columns
+from geocrawl.model.catalogue import SIDES, Layer, Service, columns, view_columns
 from geocrawl.store.database.constructs import json_elements, json_list, json_member, utc_text
 from geocrawl.store.database.endpoints import is_shown
 from geocrawl.store.database.quality import quality
@@ -185,14 +186,19 @@ _TILE_PROOF = (
 """A tile service's address is a document; only a tile that was delivered tells the form of its tiles' addresses."""
 
 
+def _own(shape: type, table: Table) -> dict[str, ColumnElement[Any]]:
+    """Return the expressions of the columns of a shape that its table has by the same name."""
+    same = ((column, table.c[name]) for name, column in columns(shape).items() if name in table.c)
+    return {column.name: utc_text(each) if column.sql == "DATETIME" else each for column, each in same}
+
+
 def service_columns(endpoint: FromClause, *, in_full: bool = False) -> Mapping[str, ColumnElement[Any]]:
     """Return the expression of each column of `model.catalogue.Service` for a row of `endpoint` beside its service and
     its entry in the search, which may be NULL. `in_full`: addresses with their keys."""
     deviation = json_elements(func.coalesce(endpoint.c.deviations, "[]")).table_valued("value", name="deviation")
     at_service = endpoint.c.url if in_full else endpoint.c.masked_url
     return {
-        **{name: SERVICE.c[name] for name in ("id", "kind", "title", "abstract", "provider", "keywords", "version")},
-        "formats": SERVICE.c.formats,
+        **_own(Service, SERVICE),
         "url": func.coalesce(at_service, ""),
         "host": func.coalesce(endpoint.c.host, ""),
         "site": func.coalesce(endpoint.c.site, SERVICE.c.site),
@@ -203,22 +209,13 @@ def service_columns(endpoint: FromClause, *, in_full: bool = False) -> Mapping[s
         "level": func.coalesce(_of_service(func.max(ENDPOINT.c.level), _IS_VALID), ""),
         "https": endpoint.c.https,
         "cors": func.coalesce(endpoint.c.cors, ""),
-        "fees": SERVICE.c.fees,
-        "access_constraints": SERVICE.c.access_constraints,
-        "licence": SERVICE.c.licence,
-        "language": SERVICE.c.language,
-        "time_start": utc_text(SERVICE.c.time_start),
-        "time_end": utc_text(SERVICE.c.time_end),
         "endpoints": _of_service(func.count()),
         "deviations": select(json_list(json_member(deviation.c.value, "code")))
         .select_from(deviation)
         .scalar_subquery(),
         **{side: SERVICE.c[side] for side in SIDES},
-        "first_seen": utc_text(SERVICE.c.first_seen),
-        "last_ok": utc_text(SERVICE.c.last_ok),
         "last_probe": utc_text(endpoint.c.last_probe),
         "country": func.coalesce(SEARCH_ENTRY.c.country, ""),
-        "contact": SERVICE.c.contact,
         "availability": valid_share(endpoint),
         "mean_ms": mean_ms(endpoint),
         "software": software(endpoint),
@@ -240,21 +237,18 @@ SERVICES = SERVICE.outerjoin(BEST, BEST.c.id == func.coalesce(SERVICE.c.best_id,
 )
 LAYERS = LAYER.join(SERVICE, SERVICE.c.id == LAYER.c.service_id)
 LAYER_COLUMNS: Mapping[str, ColumnElement[Any]] = {
-    **{column.name: column for column in LAYER.c},
-    **{name: utc_text(LAYER.c[name]) for name in ("time_start", "time_end")},
+    **_own(Layer, LAYER),
+    **{side: LAYER.c[side] for side in SIDES},
     "kind": SERVICE.c.kind,
     "service": SERVICE.c.title,
 }
 """The expression of each column of `model.catalogue.Layer`."""
 
 
-ADDED = frozenset({"licence", "language", "time_start", "time_end", "time_step", "min_scale", "max_scale"})
-"""Columns that views did not have from the first: they stand at the end, for whoever counts columns."""
-
-
 def _view_of(shape: type, expressions: Mapping[str, ColumnElement[Any]], rows: str, source: FromClause) -> View:
-    """Return the view with the columns that a shape declares, in its order, and then those of `ADDED`."""
-    declared = sorted(view_columns(shape).items(), key=lambda column: column[0] in ADDED)
+    """Return the view with the columns that a shape declares, in its order, and then those that were added to it."""
+    added = {name for name, column in columns(shape).items() if column.is_added}
+    declared = sorted(view_columns(shape).items(), key=lambda column: column[0] in added)
     named = {name: (expressions[name], meaning) for name, meaning in declared}
     return View(rows, named, source)
 

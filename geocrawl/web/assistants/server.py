@@ -73,7 +73,8 @@ def _tools(reader: CatalogueReader) -> tuple[Callable[..., Any], ...]:
         offset: Annotated[int, Field(ge=0)] = 0,
     ) -> dict[str, Any]:
         """Find services by words in any language and conditions: 'land use kind:wms country:DE alive:30d
-        level:delivers bbox:5,47,15,55', "a phrase", -without. Returns numbers, titles, addresses, health, extents."""
+        level:delivers bbox:5,47,15,55 language:de licence:open time:2015/2020 field:river_id', "a phrase",
+        -without. Returns numbers, titles, addresses, health, extents."""
         return await _answer(reader.search(lambda it, check: tools.search(it, query, limit, offset, check)))
 
     async def show(service: Service) -> dict[str, Any]:

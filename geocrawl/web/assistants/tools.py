@@ -9,6 +9,7 @@ from typing import Any
 
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.export.properties import service_properties
+from geocrawl.export.tables import flat_value
 from geocrawl.model.catalogue import Layer
 from geocrawl.model.details import EndpointHistory, ServiceDetail
 from geocrawl.model.search import SearchHit, Selection
@@ -90,6 +91,7 @@ def _layer(row: Layer, by_position: Mapping[int, Layer]) -> Answer:
         "queryable": row.queryable,
         "reference_systems": systems_of(row, by_position)[:12],
         "extent": row.box,
+        **({"fields": [flat_value([each]) for each in row.fields[:_MOST_LISTED]]} if row.fields else {}),
     }
 
 

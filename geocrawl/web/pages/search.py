@@ -196,7 +196,7 @@ def _as_query(criteria: SearchRequest) -> str:
     """Return a search in the query language, so that it can be watched; times that `datetime` names are left out."""
     parts = [criteria.q]
     parts += (f"provider:{quoted(name)}" for name in criteria.all.get("provider", ()) if name)  # names have commas
-    for name in ("type", *(each for each in FACETS if each != "provider"), "bbox", "within", "alive", "new"):
+    for name in ("type", *(each for each in FACETS if each != "provider"), "bbox", "within", "field", "alive", "new"):
         if text := ",".join(value for value in criteria.all.get(name, ()) if value):
             key = "kind" if name == "type" else name
             parts.append(f'{key}:"{text}"' if " " in text else f"{key}:{text}")

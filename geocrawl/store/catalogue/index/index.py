@@ -50,7 +50,7 @@ S = TypeVar("S")
 _BEST = ENDPOINT.alias("best")
 _SHOWN = SERVICE.outerjoin(_BEST, _BEST.c.id == SERVICE.c.best_id)
 _LAST_CHANGE = select(func.coalesce(func.max(SEARCH_CHANGE.c.seq), 0))
-_OF_ENTRY = ("systems", "formats", "title_words", "words", "completeness")
+_OF_ENTRY = ("systems", "formats", "fields", "title_words", "words", "completeness")
 _OF_SERVICE = service_columns(_BEST)
 _EXPRESSIONS: Mapping[str, ColumnElement[Any]] = {
     **_OF_SERVICE,
@@ -143,7 +143,7 @@ class SqlSearchIndex:
         return Changes(upto, written, sorted(set(changed) - {number for number, *_ in written}))
 
     def items(self, after: int) -> Mapping[int, tuple[str, ...]]:
-        """Return the lists of reference systems and formats with a number above `after`."""
+        """Return the lists of reference systems, formats and fields with a number above `after`."""
         return {number: tuple(json.loads(text)) for number, text in self._connection.execute(_LISTS, {"after": after})}
 
     def match(self, phrases: Sequence[Phrase], columns: Sequence[str] = ()) -> Numbers:

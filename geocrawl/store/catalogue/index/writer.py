@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from sqlalchemy import Integer, bindparam, delete, insert, select
@@ -38,7 +39,7 @@ _SERVICE_COLUMNS = ("title", "abstract", "keywords", "provider", "formats", "con
 _OF_SERVICE = bindparam("service", type_=Integer)
 _SERVICE = select(*(SERVICE.c[name] for name in (*_SERVICE_COLUMNS, *SIDES))).where(SERVICE.c.id == _OF_SERVICE)
 _LAYERS = (
-    select(LAYER.c.title, LAYER.c.name, LAYER.c.keywords, LAYER.c.crs, LAYER.c.formats)
+    select(LAYER.c.title, LAYER.c.name, LAYER.c.keywords, LAYER.c.crs, LAYER.c.formats, LAYER.c.fields)
     .where(LAYER.c.service_id == _OF_SERVICE)
     .order_by(LAYER.c.position)
     .limit(MOST_LAYERS)
@@ -95,6 +96,7 @@ class SearchWriter:
             "formats": self._list(
                 [*json.loads(row["formats"]), *(name for layer in layers for name in json.loads(layer[4]))]
             ),
+            "fields": self._list(name for layer in layers for name in _field_names(layer[5])),
             "country": shipped_places().country_of(host, None if None in sides else sides),
             "title_words": count_words(words["title"]),
             "words": sum(len(text.split()) for text in words.values()),
@@ -139,10 +141,16 @@ def completeness(row: Mapping[str, Any]) -> int:
     return round(100 * sum(says) / len(says))
 
 
+@lru_cache(maxsize=64)
+def _field_names(stored: str) -> tuple[str, ...]:
+    """Return the names and aliases of the fields of a layer."""
+    return tuple(text for each in json.loads(stored) for name, text in each.items() if name != "type")
+
+
 def _layer_texts(layers: Iterable[tuple[str, ...]]) -> Iterator[str]:
     """Yield titles, names and keywords of layers, each text once."""
     seen = set[str]()
-    for title, name, keywords, _, _ in layers:
+    for title, name, keywords, *_ in layers:
         for text in (title, name, *(json.loads(keywords) if keywords != "[]" else ())):
             text = str(text)[:_LAYER_CHARS]
             if text and text not in seen:

@@ -22,7 +22,7 @@ from geocrawl.model.catalogue import HEALTHS, LEVELS
 from geocrawl.model.search import QUERYABLES
 from geocrawl.sanitize import plain
 from geocrawl.store.catalogue.search.port import QUERIED
-from geocrawl.store.catalogue.search.selection import has_times, meeting_times, touching
+from geocrawl.store.catalogue.search.selection import has_fields, has_times, having_fields, meeting_times, touching
 from geocrawl.store.catalogue.search.snapshot import Flags, Snapshot
 
 MOST_CHARS = 2_000
@@ -198,12 +198,14 @@ def _compared(operation: str, arguments: list[Tree], snapshot: Snapshot) -> _Tru
     if operation == "t_intersects":
         left, times = _exactly(2, arguments, operation)
         return _of_time(left, times, snapshot)
+    if operation in ("a_contains", "a_overlaps"):
+        left, names = _exactly(2, arguments, operation)
+        return _with_fields(left, names, snapshot, np.logical_and if operation == "a_contains" else np.logical_or)
     if operation == "s_intersects":
         left, shape = _exactly(2, arguments, operation)
         return _intersecting(left, shape, snapshot)
-    supported = ", ".join(
-        ("and", "or", "not", *_COMPARISONS, "between", "in", "like", "isNull", "casei", "s_intersects", "t_intersects")
-    )
+    functions = ("casei", "s_intersects", "t_intersects", "a_contains", "a_overlaps")
+    supported = ", ".join(("and", "or", "not", *_COMPARISONS, "between", "in", "like", "isNull", *functions))
     raise _wrong(f"“{operation}” is not supported; expected one of {supported}")
 
 
@@ -248,6 +250,15 @@ def _of_time(left: Tree, times: Tree, snapshot: Snapshot) -> _Truth:
         raise _wrong("“t_intersects” needs time and a TIMESTAMP, a DATE or an INTERVAL of two texts")
     known, meets = has_times(snapshot), meeting_times(snapshot, read_times("/".join(map(str, ends)), "filter: time"))
     return _Truth(meets, ~meets & known)
+
+
+def _with_fields(left: Tree, names: Tree, snapshot: Snapshot, joined: np.ufunc) -> _Truth:
+    """Return whose layers have fields with all or any of some names (CQL2, Array Functions)."""
+    if _property_of(left) != "fields" or not isinstance(names, list) or not 0 < len(names) <= _MOST_VALUES:
+        raise _wrong("“a_contains” and “a_overlaps” need fields and a list of names")
+    has: Flags = joined.reduce([having_fields(snapshot, [_read_text(name)]) for name in names])
+    known = has_fields(snapshot)
+    return _Truth(has, ~has & known)
 
 
 # --------------------------------------------------------------------------- properties and values
@@ -341,6 +352,8 @@ def _column(tree: Tree, snapshot: Snapshot) -> _Column:
     everywhere = np.ones(snapshot.count, np.bool_)
     if name == "time":
         return _Column(_refuse_time, has_times(snapshot), snapshot["time_start"])
+    if name == "fields":
+        return _Column(_refuse_fields, has_fields(snapshot), snapshot["fields"])
     if name == "geometry":
         return _Column(_refuse_geometry, ~np.isnan(snapshot["west"]), snapshot["west"])
     queried = _QUERIED.get(name)
@@ -369,6 +382,10 @@ def _texts_of(name: str, snapshot: Snapshot) -> tuple[Sequence[str], Any]:
 
 def _refuse_time(value: Tree) -> float:
     raise _wrong("time is compared by T_INTERSECTS alone; its ends are time_start and time_end")
+
+
+def _refuse_fields(value: Tree) -> float:
+    raise _wrong("fields are compared by A_CONTAINS and A_OVERLAPS alone")
 
 
 def _refuse_geometry(value: Tree) -> float:

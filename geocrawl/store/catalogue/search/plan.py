@@ -430,6 +430,7 @@ def _conditions(filters: Filters) -> Iterator[Sentence]:
         "kind": filters.kinds,
         "reference system": filters.systems,
         "format": filters.formats,
+        "field": filters.fields,
         "country": filters.countries,
         "provider": filters.providers,
         "health": filters.health,

@@ -34,7 +34,7 @@ FACTS = (
     *SIDES,
     "host",
     "server",  # Key that twins share: services of one server with the same content; None without an endpoint.
-    *("systems", "formats"),  # Numbers of the lists of reference systems and of formats (`SearchIndex.items`).
+    *("systems", "formats", "fields"),  # Numbers of the lists of reference systems … (`SearchIndex.items`).
     *("title_words", "words"),  # Numbers of words in the title, and in all indexed texts.
     "completeness",  # Of the metadata (title, abstract, provider, extent …), 0 to 100.
     *PROVEN,
@@ -72,7 +72,7 @@ class SearchIndex(Protocol):
         ...
 
     def items(self, after: int) -> Mapping[int, tuple[str, ...]]:
-        """Return the lists of reference systems and formats with a number above `after`."""
+        """Return the lists of reference systems, formats and fields with a number above `after`."""
         ...
 
     def match(self, phrases: Sequence[Phrase], columns: Sequence[str] = ()) -> Numbers:

@@ -4,7 +4,7 @@ Of 100,000 found services a page shows twenty, so only the best are sorted: thos
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,8 @@ def meeting(snapshot: Snapshot, filters: Filters, now: float) -> Flags:
         parts = [part.lower() for part in filters.formats]
         named = {item for item in snapshot.lists_by_item if any(part in item for part in parts)}
         meets &= np.isin(snapshot["formats"], snapshot.lists_with(named))
+    if filters.fields:
+        meets &= having_fields(snapshot, filters.fields)
     if filters.providers:
         meets &= _of_providers(snapshot, filters.providers)
     for name in {name for name, _ in filters.columns}:
@@ -52,6 +54,18 @@ def meeting(snapshot: Snapshot, filters: Filters, now: float) -> Flags:
     if filters.new_within_s is not None:
         meets &= snapshot["first_seen"] >= now - filters.new_within_s
     return meets
+
+
+def having_fields(snapshot: Snapshot, names: Iterable[str]) -> Flags:
+    """Return for each position whether a layer of its service has a field with one of these names or aliases."""
+    found: Flags = np.isin(snapshot["fields"], snapshot.lists_with({name.lower() for name in names}))
+    return found
+
+
+def has_fields(snapshot: Snapshot) -> Flags:
+    """Return for each position whether any field of its service is known."""
+    known: Flags = np.isin(snapshot["fields"], [number for number, names in snapshot.items.items() if names])
+    return known
 
 
 def touching(snapshot: Snapshot, box: Box) -> Flags:

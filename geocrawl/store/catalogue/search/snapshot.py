@@ -21,7 +21,7 @@ _TYPES: Final[Mapping[str, Any]] = {"BOOLEAN": np.bool_, "TEXT": np.int32}
 _COLUMNS: Final[Mapping[str, Any]] = {
     **{name: _TYPES.get(column.sql, np.float64) for name, column in QUERIED.items() if name != "title"},
     **dict.fromkeys(SIDES, np.float64),
-    **dict.fromkeys(("host", "server", "systems", "formats", "title_words", "words"), np.int32),
+    **dict.fromkeys(("host", "server", "systems", "formats", "fields", "title_words", "words"), np.int32),
     **dict.fromkeys(("health", "level"), np.int8),
     "id": np.int64,
     "soundness": np.float32,

@@ -72,8 +72,11 @@ _COPY_LAYERS = insert(LAYER).from_select(
 """Add the layers of a service to another one."""
 _ADD_LAYER = insert(LAYER)
 _SAID = select(*(column for column in _copied if column.name not in ("first_seen", "last_ok"))).where(_is_service)
-_SAID_OF_LAYERS = select(*LAYER.c).where(_of_service).order_by(LAYER.c.position)
-"""Read what a service said of itself."""
+_SAID_OF_LAYERS = (
+    select(*(column for column in LAYER.c if column.name != "fields")).where(_of_service).order_by(LAYER.c.position)
+)
+"""Read what a service said of itself; fields come from content checks."""
+_FIELDS = select(LAYER.c.name, LAYER.c.fields).where(_of_service, LAYER.c.fields != "[]")
 _DROP_LAYERS = delete(LAYER).where(_of_service)
 _is_endpoint = ENDPOINT.c.id == bindparam("endpoint")
 _is_assigned = ENDPOINT.c.service_id == bindparam("service")
@@ -236,8 +239,9 @@ class ServiceWriter:
         if was_its_own:
             write_changes(self._connection, endpoint_id, number, service, at)
         self._connection.execute(_WRITE_SERVICE, {"service": number, **row})
+        fields = dict(self._connection.execute(_FIELDS, {"service": number}).fetchall())
         self._drop_parts(number)
-        self._add_parts(number, service)
+        self._add_parts(number, service, fields)
 
     def _is_stored(self, number: int, row: Mapping[str, object], layers: list[dict[str, object]]) -> bool:
         """Return whether a description is the stored one of a service, to the last word."""
@@ -252,7 +256,7 @@ class ServiceWriter:
         row = {**service_row(service, site, at), "first_seen": at, "best_id": best}
         number = int(self._value(_NEXT_SERVICE))
         self._connection.execute(_ADD_SERVICE, {"id": number, **row})
-        self._add_parts(number, service)
+        self._add_parts(number, service, {})
         return number
 
     def _copy(self, number: int, members: tuple[int, ...]) -> int:
@@ -283,10 +287,12 @@ class ServiceWriter:
             self._connection.execute(_MOVE_ALIASES, {"number": number, "new": successor})
         self._connection.execute(_DROP_SERVICE, {"service": number})
 
-    def _add_parts(self, number: int, service: Service) -> None:
-        """Add the layers and the words of a service that has none."""
-        if rows := _layer_rows(number, service):
-            self._connection.executemany(_ADD_LAYER, rows)
+    def _add_parts(self, number: int, service: Service, fields: Mapping[str, str]) -> None:
+        """Add the layers and the words of a service that has none. `fields`: what is known of layers by their names."""
+        rows = _layer_rows(number, service)
+        if rows:
+            told = [{**row, "fields": fields.get(str(row["name"]), "[]")} for row in rows]
+            self._connection.executemany(_ADD_LAYER, told)
         self._unindexed.add(number)
 
     def _drop_parts(self, number: int) -> None:

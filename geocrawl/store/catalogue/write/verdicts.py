@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from geocrawl.model import (
     Deviation,
     Endpoint,
     Evidence,
+    Field,
     Status,
     Verdict,
     Visit,
@@ -25,6 +26,7 @@ from geocrawl.model.downtimes import ACKNOWLEDGED
 from geocrawl.model.health import Event, Health, Speed, speed_after, usual_after
 from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.downtimes import excuse
+from geocrawl.store.catalogue.index.writer import SearchWriter
 from geocrawl.store.catalogue.write.doubt import NETWORK, hold_s
 from geocrawl.store.catalogue.write.health import (
     FORBIDDEN_S,
@@ -41,7 +43,7 @@ from geocrawl.store.database.constructs import in_list, upsert
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.keys import stored_url, twin_key
 from geocrawl.store.database.schema import GUESSED
-from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, EVIDENCE, PROBE, PROOF, SERVICE, THUMBNAIL
+from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, EVIDENCE, LAYER, PROBE, PROOF, SERVICE, THUMBNAIL
 
 MAX_EVIDENCE = 20
 """Most pages stored for each endpoint: a link in a site's navigation is on every page of the site."""
@@ -450,6 +452,21 @@ _DROP_OLD_THUMBNAILS = delete(THUMBNAIL).where(
 """Delete the oldest thumbnails that all newer ones together leave no room for."""
 
 
+_SERVICE_OF = select(ENDPOINT.c.service_id).where(ENDPOINT.c.id == bindparam("endpoint"))
+_LAYER_FIELDS = select(LAYER.c.position, LAYER.c.name, LAYER.c.fields).where(LAYER.c.service_id == bindparam("service"))
+_WRITE_FIELDS = (
+    update(LAYER)
+    .where(LAYER.c.service_id == bindparam("service"), LAYER.c.position == bindparam("layer"))
+    .values(fields=bindparam("told"))
+)
+
+
+def _fields_text(fields: Iterable[Field]) -> str:
+    """Return fields as the database stores them, without texts that are empty, and secrets masked."""
+    shown = ({name: masked(text) for name, text in each._asdict().items() if text} for each in fields)
+    return json.dumps(list(shown), ensure_ascii=False)
+
+
 class ContentReportWriter:
     """Writes content reports; every method works inside the caller's transaction."""
 
@@ -487,6 +504,22 @@ class ContentReportWriter:
             self._connection.executemany(_ADD_REQUEST, rows)
         if report.thumbnail and self._thumbnail_bytes > 0:
             self._keep_thumbnail(endpoint_id, report.thumbnail, at)
+        if report.fields:
+            self._write_fields(endpoint_id, report.fields)
+
+    def _write_fields(self, endpoint_id: int, fields: Mapping[str, tuple[Field, ...]]) -> None:
+        """Write the fields of an endpoint's layers that differ from those that are known, into the search, too."""
+        (number,) = self._connection.execute(_SERVICE_OF, {"endpoint": endpoint_id}).fetchone()
+        known = self._connection.execute(_LAYER_FIELDS, {"service": number}).fetchall()
+        told = {name: _fields_text(each) for name, each in fields.items()}
+        rows = [
+            {"service": number, "layer": position, "told": told[name]}
+            for position, name, stored in known
+            if told.get(name, stored) != stored
+        ]
+        if rows:
+            self._connection.executemany(_WRITE_FIELDS, rows)
+            SearchWriter(self._connection).write(number)
 
     def _keep_thumbnail(self, endpoint_id: int, image: bytes, at: float) -> None:
         self._connection.execute(_KEEP_THUMBNAIL, {"endpoint_id": endpoint_id, "at": at, "image": image})

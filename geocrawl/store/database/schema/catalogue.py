@@ -105,6 +105,9 @@ class Layer(SQLModel, table=True):
     """Least scale denominator at which the layer is drawn, by itself."""
     max_scale: float | None = None
     """Greatest one."""
+    fields: str = starting_with(text("'[]'"), "[]")
+    """JSON list of the fields of the layer's features, each with name, type and alias, by the last content check that
+    told them."""
 
 
 class Endpoint(SQLModel, table=True):
@@ -288,10 +291,12 @@ class SearchEntry(SQLModel, table=True):
     """Completeness of the service's metadata (title, abstract, provider, extent …), 0 to 100."""
     evidence: int
     """Number of link texts and addresses in `search_text`: with others the service is indexed again."""
+    fields: int = starting_with(text("0"), 0)
+    """The names and aliases of the fields of its layers: a row of `search_list`; 0: none."""
 
 
 class SearchList(SQLModel, table=True):
-    """A list of reference systems or media types, stored once for all services that have the same."""
+    """A list of reference systems, media types or fields, stored once for all services that have the same."""
 
     __tablename__ = "search_list"
     id: int = Field(primary_key=True)

@@ -84,7 +84,7 @@ LAYER = _table(
     "layer",
     "service_id* integer, position* integer, parent integer?, name text, title text, abstract text, crs text, styles "
     "text, keywords text, queryable integer, west real?, south real?, east real?, north real?, item text, formats "
-    "text, time_start real?, time_end real?, time_step text, min_scale real?, max_scale real?",
+    "text, time_start real?, time_end real?, time_step text, min_scale real?, max_scale real?, fields text",
 )
 LESSON = _table(
     "lesson",
@@ -130,7 +130,7 @@ SEARCH_CHANGE = _table("search_change", "seq* integer, service_id integer")
 SEARCH_ENTRY = _table(
     "search_entry",
     "service_id* integer, systems integer, formats integer, country text, title_words integer, words integer, "
-    "completeness integer, evidence integer",
+    "completeness integer, evidence integer, fields integer",
 )
 SEARCH_LIST = _table("search_list", "id* integer, digest text, items text")
 SEED = _table(

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from geocrawl.model import Deviation, Kind, Rank, Service, StoredPage
+from geocrawl.filters import Cql2, Filters
+from geocrawl.model import ContentReport, Deviation, Field, Kind, Layer, Level, Rank, Service, StoredPage
 from geocrawl.model.search import Selection
+from geocrawl.model.times import read_interval
 from geocrawl.settings import Settings
 from geocrawl.store import (
     Connection,
@@ -54,6 +56,24 @@ from geocrawl.store.upkeep.seeds import NewSeed, add_seeds, read_seeds, seed_add
 from tests.support.world import World, candidate, link, url, verdict
 
 NOW = 1_000_000.0
+SAID = "The soils of the country, by their parent material, and what they are used for."
+CONDITIONS = (
+    "time:2015/2020",
+    "-time:2016",
+    "licence:open",
+    "-licence:open",
+    "language:en",
+    "field:RIVER_ID",
+    "field:fluss",
+)
+CQL2 = (
+    "T_INTERSECTS(time, INTERVAL('2015-01-01', '2020-01-01'))",
+    "NOT T_INTERSECTS(time, DATE('2031-01-01'))",
+    "license = 'CC-BY-4.0' AND language IS NULL",
+    "A_CONTAINS(fields, ('river_id'))",
+    "A_OVERLAPS(fields, ('nothing', 'Fluss'))",
+    "fields IS NULL",
+)
 QUESTIONS: dict[str, Callable[[Connection], Any]] = {
     "service": lambda q: (service_detail(q, 1), service_detail(q, 99)),
     "service at": lambda q: service_at(q, url("http://s1.example/wms?service=WMS")),
@@ -101,6 +121,14 @@ QUESTIONS: dict[str, Callable[[Connection], Any]] = {
         ]
         for text in ("soil", "soil map", "土地", "sol* wms", '"soil map"', "roads s2.example", "nothing of it")
     ],
+    "conditions": lambda q: {
+        condition: [(hit.id, hit.language, hit.time_end) for hit in search_engine(q).search(condition).hits]
+        for condition in CONDITIONS
+    },
+    "CQL2": lambda q: {
+        text: [hit.id for hit in search_engine(q).search("", Filters(cql2=Cql2(text))).hits] for text in CQL2
+    },
+    "fields": lambda q: [layer.fields for layer in read_layers(q, Selection())],
     "mistyped": lambda q: search_engine(q).search("hydrografhy").suggestion,
     "crs": lambda q: (offers_reference_system(q, "EPSG:4326"), offers_reference_system(q, "EPSG:1")),
 }
@@ -119,11 +147,19 @@ def filled(target: str) -> None:
     titles = ("Soil map", "Hydrography", "土地利用图", "Soil of Bavaria", "Roads")
     for title in titles:
         found = Service(Kind.WMS, "1.3.0", title, abstract=f"About {title}", keywords=("map", "sols"), provider="Land")
+        if title == "Soil map":
+            layers = (Layer("soil", "Soil", times=read_interval("2015", "2020")),)
+            found = replace(found, access_constraints="CC BY 4.0", layers=layers, abstract=SAID)
         odd = (Deviation("tls-expired", "since \0 yesterday"), Deviation("no-crs", "x"))
         world.clock.time += 60
         lease = world.lease()
         is_good = title != "Roads"
-        world.settle(lease, verdict=verdict("ok" if is_good else "html", found if is_good else None, deviations=odd))
+        told = ContentReport(Level.ANSWERS, fields={"soil": (Field("river_id", "string", "Fluss"),)})
+        world.settle(
+            lease,
+            verdict=verdict("ok" if is_good else "html", found if is_good else None, deviations=odd),
+            content_report=told if title == "Soil map" else None,
+        )
     for _ in range(10):
         world.visit(link("new.example/x"))
     world.frontier.rerank([(5, Rank(9, 1.0)), (6, None)])

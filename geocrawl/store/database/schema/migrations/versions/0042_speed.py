@@ -1,10 +1,7 @@
-"""Add the usual time of an answer of a watched endpoint, and how it answers against that. The views are made
-again, because they show the language of services."""
+"""Add the usual time of an answer of a watched endpoint, and how it answers against that."""
 
 import sqlalchemy as sa
 from alembic import op
-
-from geocrawl.store.database.views import CREATE_VIEWS
 
 revision = "0042"
 down_revision = "0041"
@@ -15,9 +12,5 @@ _NUMBER = sa.Integer().with_variant(sa.BigInteger(), "postgresql")
 
 
 def upgrade() -> None:
-    for name in CREATE_VIEWS:
-        op.execute(f"DROP VIEW IF EXISTS {name}")
     op.add_column("endpoint", sa.Column("usual_ms", sa.Float()))
     op.add_column("endpoint", sa.Column("speed", _NUMBER, server_default=sa.text("0"), nullable=False))
-    for view in CREATE_VIEWS.values():
-        op.execute(view)
