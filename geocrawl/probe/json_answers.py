@@ -174,6 +174,21 @@ def links_of(value: JsonObject, base: Url) -> Iterator[WebLink]:
             yield WebLink(rel.strip(), url, media_type, line_of(link.get("title")))
 
 
+def licence_in(value: JsonObject, base: Url, parts: Sequence[JsonObject] = ()) -> str:
+    """Return the licence that a document states: its text, with the address of its link `license` (RFC 4946) where the
+    text is empty or names none; else the one licence that all its `parts`, collections, state."""
+    text = first_line(value, "license", "licence", "attribution")
+    if text.lower() in _NO_LICENCE:
+        address = next((link.url.address for link in links_of(value, base) if link.rel == "license"), "")
+        text = "; ".join(filter(None, (text, address)))
+    stated = {licence_in(part, base) for part in parts} if parts and not text else set()
+    return stated.pop() if len(stated) == 1 else text
+
+
+_NO_LICENCE = ("", "other", "various", "proprietary")
+"""What STAC says (1.0 and 1.1, License) where links tell more."""
+
+
 def relations(value: JsonObject) -> frozenset[str]:
     """Return the relations of a document's links, including links without an address."""
     return frozenset(rel for link in objects(value.get("links")) if isinstance(rel := link.get("rel"), str))

@@ -9,7 +9,7 @@ import pytest
 from geocrawl.formats.json import JsonObject
 from geocrawl.model import Deviation, Failure, FailureCode, Page
 from geocrawl.probe.answer import Classification
-from geocrawl.probe.json_answers import examine_json, json_of
+from geocrawl.probe.json_answers import examine_json, json_of, licence_in
 from tests.probe.json_answers import Body, answer
 from tests.support.answers import url
 
@@ -78,3 +78,26 @@ def test_further_questions_are_answered_by_successes_alone() -> None:
     assert json_of(answer({"a": 1}, status=300)) is None
     assert json_of(answer({"a": 1}, location="http://elsewhere.example/")) is None
     assert json_of(Failure(url("http://a.example/"), FailureCode.REFUSED, "nobody listens")) is None
+
+
+_BY = {"rel": "license", "href": "https://creativecommons.org/licenses/by/4.0/"}
+
+
+@pytest.mark.parametrize(
+    ("value", "parts", "licence"),
+    [
+        ({"license": "CC-BY-4.0", "links": [_BY]}, [], "CC-BY-4.0"),
+        ({"links": [_BY]}, [], _BY["href"]),
+        ({"license": "other", "links": [_BY]}, [], f"other; {_BY['href']}"),
+        ({"license": "proprietary"}, [], "proprietary"),
+        ({}, [{"license": "ODbL-1.0"}, {"license": "ODbL-1.0"}], "ODbL-1.0"),
+        ({}, [{"license": "ODbL-1.0"}, {"license": "CC0-1.0"}], ""),
+        ({}, [{"license": "ODbL-1.0"}, {}], ""),
+        ({"attribution": "Survey"}, [{"license": "CC0-1.0"}], "Survey"),
+        ({"links": [{"rel": "license", "href": 5}, 7]}, [], ""),
+    ],
+)
+def test_a_licence_is_stated_as_text_or_link_or_by_all_collections(
+    value: JsonObject, parts: list[JsonObject], licence: str
+) -> None:
+    assert licence_in(value, url("http://a.example/"), parts) == licence

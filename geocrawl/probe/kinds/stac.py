@@ -48,6 +48,7 @@ from geocrawl.probe.json_answers import (
     collection_deviations,
     examine_json,
     json_of,
+    licence_in,
     linked,
     links_of,
     plain_then_json,
@@ -131,7 +132,7 @@ def read_stac(page: Page, value: JsonObject) -> Classification | None:
         abstract=text_of(value.get("description")),
         keywords=lines(value.get("keywords")),
         provider=_provider(value),
-        access_constraints=line_of(value.get("license")),
+        access_constraints=licence_in(value, page.final),
         formats=_formats(value),
         layers=layers,
     )
