@@ -16,6 +16,7 @@ from benchmarks import machine
 
 NAMES = (
     "readers",
+    "known",
     "connections",
     "many_hosts",
     "course",
