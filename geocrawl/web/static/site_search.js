@@ -117,9 +117,13 @@
 
   // ------------------------------------------------------------------------- a search
 
-  async function search(asked) {
+  async function ranked() {
     const index = await load(form.dataset.index);
-    const ranks = await load(index.ranks);
+    return [index, await load(index.ranks)];
+  }
+
+  async function search(asked) {
+    const [index, ranks] = await ranked();
     const words = wordsOf(asked.q);
     const filters = [...FACETS, "cell"].filter((name) => asked[name]).map((name) => `${name}:${asked[name]}`);
     const [byWord, byFilter] = await Promise.all([
@@ -327,8 +331,9 @@
   });
   form.addEventListener("input", (event) => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => show(1, true), event.target.id === "q" ? 400 : 0);
+    waiting = setTimeout(() => show(1, true), event.target.id === "q" ? 250 : 0);
   });
+  form.addEventListener("focusin", () => ranked().catch(() => {}), { once: true }); // loads while a visitor types
   element("map").addEventListener("click", (event) => {
     const place = element("map").getBoundingClientRect();
     const [x, y, width, height] = element("map").getAttribute("viewBox").split(" ").map(Number);
