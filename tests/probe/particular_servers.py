@@ -72,7 +72,9 @@ class Served:
 
     @property
     def of_content(self) -> list[Request]:
-        return [each for each in self.requests if each.get("REQUEST").lower() != "getcapabilities"]
+        """Return the requests for content: not those for a description of the service or of its fields."""
+        described = ("getcapabilities", "describefeaturetype")
+        return [each for each in self.requests if each.get("REQUEST").lower() not in described]
 
 
 @contextmanager
