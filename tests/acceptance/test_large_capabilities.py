@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,8 @@ from tests.support.processes import clean_environment, geocrawl, run
 pytestmark = pytest.mark.acceptance
 
 LIMIT_S = 600
-LIMIT_MIB = 300
-"""Peak memory of the whole process for a document that is read whole."""
+LIMIT_MIB = 300 + (90 if find_spec("py3langid") else 0)
+"""Peak memory of the whole process for a document that is read whole; with the model of languages, if there is one."""
 _FILL = "Described at the length that data offices like to have it described. "
 
 

@@ -291,8 +291,9 @@ class ServiceWriter:
         """Add the layers and the words of a service that has none. `fields`: what is known of layers by their names."""
         rows = _layer_rows(number, service)
         if rows:
-            told = [{**row, "fields": fields.get(str(row["name"]), "[]")} for row in rows]
-            self._connection.executemany(_ADD_LAYER, told)
+            for row in rows:
+                row["fields"] = fields.get(str(row["name"]), "[]")
+            self._connection.executemany(_ADD_LAYER, rows)
         self._unindexed.add(number)
 
     def _drop_parts(self, number: int) -> None:
