@@ -47,7 +47,9 @@ class Catalogue:
     def masked(self, text: str) -> str:
         """Return a text with hidden names of this run and all that is volatile."""
         own = {self.url: "<catalogue>", self.web.proxy_url: "<proxy>", str(self.folder): "<folder>"}
-        if self.server is not None:  # as messages name it
+        if self.server is None:  # as reports and messages name it
+            own[Path(self.url).name] = "<catalogue>"
+        else:
             own[f"postgresql://{self.server.folder}/{name_of(self.url)}"] = "<catalogue>"
         return masked(text, own)
 
