@@ -47,12 +47,14 @@ def language_of(texts: Iterable[str]) -> str:
 
 @cache
 def _identifier() -> Any:
-    """Return the model, which takes 0.7 s to load and 77 MB of memory; None where it is not installed."""
+    """Return the model, which takes 0.7 s to load and 77 MB of memory; None where it is not installed, or where the disk
+    for temporary files, to which it is unpacked, has no room."""
     try:
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
-    except ImportError:
+
+        return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    except (ImportError, OSError):
         return None
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 def three_letters(code: str) -> str:
