@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 import signal
 import subprocess
@@ -16,7 +17,10 @@ from geocrawl.demo.web import DemoWeb
 from geocrawl.model import Kind, Service
 from geocrawl.store.upkeep.backup import back_up
 from tests.daemon.test_faults import fill, small_disk
+from tests.support import forked
+from tests.support.daemons import LIMIT_S, Place, wait_for
 from tests.support.places import ROOT
+from tests.support.processes import clean_environment
 from tests.support.samples import sampled
 from tests.support.world import World, candidate, verdict
 
@@ -102,3 +106,30 @@ def test_a_command_whose_disk_is_full_says_so_and_ends(name: str, whole: Path, w
         check = [sys.executable, "-m", "geocrawl", "check", "--db", str(database)]
         assert subprocess.run(check, cwd=ROOT, capture_output=True, check=False).returncode in (0, 1, 2)
         assert not list(disk.glob(".*.part*"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("lost", ["disk", "size of files", "disk of two processes"])
+def test_a_crawl_that_loses_its_room_ends_and_the_next_one_goes_on(lost: str, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk") as disk, DemoWeb() as web:
+        place, log = Place(tmp_path / "home", db=disk / "c.db"), tmp_path / "said"
+        options = ("--processes", "2") if "two" in lost else ("--workers", "2")
+        crawl = ("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0.25", "--db", str(place.db), *options)
+        process = forked.start(crawl, env=clean_environment(place.folder), out=log, err=log)
+        try:
+            wait_for(lambda: len(place.settled()) >= 5, "a few visits")
+            before = place.settled()
+            if lost == "size of files":
+                wal = place.db.with_name("c.db-wal").stat().st_size
+                resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (wal, resource.RLIM_INFINITY))
+            else:
+                fill(disk / "other")
+            assert process.wait(LIMIT_S) == 3, "it ended by itself"
+        finally:
+            process.kill()
+            process.wait()
+        assert any(each in log.read_text() for each in WORDS) and "Traceback" not in log.read_text()
+        (disk / "other").unlink(missing_ok=True)
+        assert before <= place.settled() and place.intact()
+        place.command("crawl", "--proxy", web.proxy_url, "--delay", "0")
+        assert web.expected_valid <= place.valid()
