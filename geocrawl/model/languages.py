@@ -47,8 +47,8 @@ def language_of(texts: Iterable[str]) -> str:
 
 @cache
 def _identifier() -> Any:
-    """Return the model, which takes 0.7 s to load and 77 MB of memory; None where it is not installed, or where the disk
-    for temporary files, to which it is unpacked, has no room."""
+    """Return the model, which takes 0.7 s to load and 77 MB of memory; None where it is not installed, or there is
+    no room for the temporary file to which it is unpacked."""
     try:
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
 

@@ -221,9 +221,9 @@ def recovers_without_a_trace(place: Place, daemon: Daemon, before: set[str], beg
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[Path]:
-    """Mount a file system of 32 MiB; the test skips where none may be mounted."""
+    """Mount a file system of 96 MiB, room for a crawl of the demo; the test skips where none may be mounted."""
     folder.mkdir(parents=True)
-    mount = ["mount", "-t", "tmpfs", "-o", "size=32m", "none", str(folder)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=96m", "none", str(folder)]
     if subprocess.run(mount, check=False, capture_output=True).returncode != 0:
         lack(ROOT_USER)
     try:
