@@ -2,7 +2,7 @@
 
 A view shows the masked address of an endpoint and never the full one, so that what is published from the views holds no
 keys. Its times are text, `2024-05-17T09:30:00Z`. Columns are only added, at the end; a changed view needs a migration,
-which makes all views again in the place of the migration that did so before: a view may name columns that came later.
+even one that changes no table, because each upgrade makes all views again (`schema/migrations/env.py`).
 """
 
 from __future__ import annotations

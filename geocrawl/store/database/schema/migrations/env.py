@@ -8,7 +8,18 @@ argument names the database file, and the migrations are compared with the table
 from typing import Any
 
 from alembic import context
-from sqlalchemy import Column, create_engine
+from sqlalchemy import Column, Connection, create_engine, text
+
+from geocrawl.store.database.views import CREATE_VIEWS
+
+
+def _run(connection: Connection) -> None:
+    """Run the migrations without views, and then make all views: they name columns of the newest tables."""
+    for name in CREATE_VIEWS:
+        connection.execute(text(f"DROP VIEW IF EXISTS {name}"))
+    context.run_migrations()
+    for view in CREATE_VIEWS.values():
+        connection.execute(view)
 
 
 def _on_the_command_line() -> None:
@@ -38,7 +49,7 @@ def _on_the_command_line() -> None:
             compare_type=True,
             compare_server_default=True,
         )
-        context.run_migrations()
+        _run(connection)
         connection.commit()
 
 
@@ -47,4 +58,4 @@ if handed_over is None:
     _on_the_command_line()
 else:
     context.configure(connection=handed_over)
-    context.run_migrations()
+    _run(handed_over)

@@ -1,10 +1,8 @@
 """Add the fields of the features of layers, known from their next content check on, and those of a service to the
-search. The views are made again, because they show them."""
+search."""
 
 import sqlalchemy as sa
 from alembic import op
-
-from geocrawl.store.database.views import CREATE_VIEWS
 
 revision = "0043"
 down_revision = "0042"
@@ -16,9 +14,5 @@ _TEXT = sa.String().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
-    for name in CREATE_VIEWS:
-        op.execute(f"DROP VIEW IF EXISTS {name}")
     op.add_column("layer", sa.Column("fields", _TEXT, nullable=False, server_default=sa.text("'[]'")))
     op.add_column("search_entry", sa.Column("fields", _NUMBER, nullable=False, server_default=sa.text("0")))
-    for view in CREATE_VIEWS.values():
-        op.execute(view)
