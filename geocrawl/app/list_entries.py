@@ -13,6 +13,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -148,11 +149,21 @@ def _why_not(service: str, before_query: str, url: str) -> str:
 # --------------------------------------------------------------------------- CSV
 
 
+@contextmanager
+def csv_faults(path: Path, reader: csv.DictReader[str]) -> Iterator[None]:
+    """Raise UsageError, with its line, for what cannot be read as CSV, such as a cell of 131,072 characters."""
+    try:
+        yield
+    except csv.Error as error:
+        raise UsageError(f"{path}: after line {reader.line_num}: {error}") from None
+
+
 def _of_csv(text: str, path: Path) -> Iterator[ListEntry]:
     lines = text.splitlines()
     dialect = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
     reader = csv.DictReader(lines, delimiter=dialect)
-    columns = {name.strip().lower(): name for name in reader.fieldnames or () if name}
+    with csv_faults(path, reader):
+        columns = {name.strip().lower(): name for name in reader.fieldnames or () if name}
     address = next((columns[name] for name in ("url", "link", "address", "endpoint") if name in columns), None)
     if address is None:
         raise UsageError(f"{path}: no column url; expected CSV whose first line names the columns url and layer")
@@ -160,7 +171,7 @@ def _of_csv(text: str, path: Path) -> Iterator[ListEntry]:
     def cell(row: Mapping[str, str | None], *names: str) -> str:
         return next((row[columns[name]] or "" for name in names if name in columns and row[columns[name]]), "")
 
-    try:
+    with csv_faults(path, reader):
         for row in reader:
             yield from _entry(
                 cell(row, "name", "title", "id"),
@@ -169,8 +180,6 @@ def _of_csv(text: str, path: Path) -> Iterator[ListEntry]:
                 cell(row, "layer", "layers"),
                 cell(row, "crs", "srs"),
             )
-    except csv.Error as error:  # such as a cell of 131,072 characters
-        raise UsageError(f"{path}: after line {reader.line_num}: {error}") from None
 
 
 # --------------------------------------------------------------------------- JSON

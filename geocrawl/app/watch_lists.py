@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from geocrawl.app.list_entries import named_kind
+from geocrawl.app.list_entries import csv_faults, named_kind
 from geocrawl.errors import UsageError
 from geocrawl.model import Kind, Url
 from geocrawl.model.health import LEAST_EVERY_S, MOST_EVERY_S
@@ -41,7 +41,7 @@ class WatchedEntry:
     """Its address as written."""
     url: Url | None = None
     kind: Kind | None = None
-    """None: what the address looks like."""
+    """None: the kind that its address looks like."""
     every_s: float | None = None
     tags: tuple[str, ...] = ()
     why_not: str = ""
@@ -49,7 +49,7 @@ class WatchedEntry:
 
 
 def read_watched(path: Path) -> list[WatchedEntry]:
-    """Return the entries of a file, whose format its content decides. Raises UsageError for a file that is none."""
+    """Return the entries of a file, whose format its content decides. Raises UsageError for a file without any."""
     try:
         size = path.stat().st_size
         body = path.read_bytes() if size <= _MAX_BYTES else b""
@@ -62,7 +62,7 @@ def read_watched(path: Path) -> list[WatchedEntry]:
     elif body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
         entries = list(_of_json(path, body))
     else:
-        entries = list(_of_lines(body.decode("utf-8-sig", "replace")))
+        entries = list(_of_lines(path, body.decode("utf-8-sig", "replace")))
     if not entries:
         raise UsageError(
             f"{path}: no address was read; expected GeoHealthCheck's JSON or SQLite file, a CSV file with the column "
@@ -100,19 +100,19 @@ def _of_json(path: Path, body: bytes) -> Iterator[WatchedEntry]:
             yield WatchedEntry(f"resource {name}", str(row)[:200], why_not="not an object with a url")
 
 
-def _of_lines(text: str) -> Iterator[WatchedEntry]:
+def _of_lines(path: Path, text: str) -> Iterator[WatchedEntry]:
     lines = text.splitlines()
-    header = next(csv.reader(lines[:1]), [])
-    names = [name.strip().lower() for name in header]
+    names = [name.strip(' "').lower() for name in lines[0].split(",")] if lines else []
     if "url" not in names:
         for place, line in enumerate(lines, 1):
             if (address := line.strip()) and not address.startswith("#"):
                 yield _entry(f"line {place}", address)
         return
     reader = csv.DictReader(io.StringIO(text), fieldnames=names)
-    next(reader, None)
-    for row in reader:
-        yield _resource(f"line {reader.line_num}", row)
+    with csv_faults(path, reader):
+        next(reader, None)
+        for row in reader:
+            yield _resource(f"line {reader.line_num}", row)
 
 
 def _resource(place: str, row: Mapping[str, Any]) -> WatchedEntry:

@@ -127,13 +127,13 @@ def _entries(lines: Sequence[str], file: Path) -> Iterable[tuple[int, str]]:
     columns = [name.strip().strip('"') for name in header.split(",")]
     column = next((name for name in ("url", "link") if name in columns), None)
     if column and (len(columns) > 1 or file.suffix.lower() == ".csv"):
+        from geocrawl.app.list_entries import csv_faults  # imports lxml, which few commands need
+
         reader = csv.DictReader(lines)
-        name = next(field for field in reader.fieldnames or () if field.strip().lower() == column)
-        try:
+        with csv_faults(file, reader):
+            name = next(field for field in reader.fieldnames or () if field.strip().lower() == column)
             for row in reader:
                 yield reader.line_num, (row[name] or "").strip()
-        except csv.Error as error:  # such as a cell of 131,072 characters
-            raise UsageError(f"{file}: after line {reader.line_num}: {error}") from None
         return
     for number, line in enumerate(lines, 1):
         text = line.strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -82,13 +82,7 @@ def import_(
         lambda row: (row.place, row.url, row.state, row.service or "", row.why),
         json=json,
         nothing="",
-        as_json=lambda row: {
-            "place": row.place,
-            "url": row.url,
-            "state": row.state,
-            "service": row.service,
-            "why": row.why,
-        },
+        as_json=asdict,
     )
     counts = {state: sum(row.state == state for row in rows) for state in ("added", "known", "refused")}
     output.say(

@@ -147,3 +147,8 @@ def test_a_cell_without_end_is_refused_with_its_line(head: str, read: Callable[[
     file.write_text(f"{head}\nhttp://a.example/wms,a\n{'x' * 200_000},b\n")
     with pytest.raises(UsageError, match=r"list.csv: after line 2: field larger than field limit"):
         read(file)
+
+
+def test_a_header_without_end_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"field larger than field limit"):
+        _read(tmp_path, f"url,{'x' * 200_000}\nhttp://a.example/wms,b\n")

@@ -73,7 +73,10 @@ def test_intervals_that_no_watch_has_become_the_nearest(tmp_path: Path) -> None:
     assert (quick.every_s, slow.every_s) == (60.0, 30 * DAY_S) and wrong.why_not.startswith("run_frequency")
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"SQLite format 3\0nothing", b"\n# none\n", b"[]"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"SQLite format 3\0nothing", b"\n# none\n", b"[]", b"url,a\n" + 200_000 * b"x"],
+)
 def test_a_file_that_is_no_list_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "data").write_bytes(content)
     with pytest.raises(UsageError, match="data: "):
