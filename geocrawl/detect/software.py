@@ -192,15 +192,18 @@ def _root(software: Software, url: Url, text: bytes) -> str:
     """Return the root of a portal that a page at this address with this markup reveals."""
     address = url.address.partition("?")[0]
     if software.root == "files":
-        places = (_before(text, at) for sign in software.page if sign.startswith(b"/") and (at := text.find(sign)) >= 0)
-        above = (place.rpartition(url.host.encode())[2].decode("ascii", "replace") for place in places)
-        path = url.address[len(url.origin) :]
-        return url.origin + next(
-            (path[: len(each)] for each in above if each and f"{path}/".lower().startswith(f"{each}/")), ""
-        )
+        return url.origin + _folder_of_files(software, url, text)
     if software.root == "page":
         return address
     return address.rpartition("/")[0].removesuffix(software.below) if software.root == "folder" else url.origin
+
+
+def _folder_of_files(software: Software, url: Url, text: bytes) -> str:
+    """Return the part of a page's path in which the files lie that the page loads; '' for the host's root."""
+    places = (_before(text, at) for sign in software.page if sign.startswith(b"/") and (at := text.find(sign)) >= 0)
+    folders = (place.rpartition(url.host.encode())[2].decode("ascii", "replace") for place in places)
+    path = url.address[len(url.origin) :]
+    return next((path[: len(each)] for each in folders if each and f"{path}/".lower().startswith(f"{each}/")), "")
 
 
 def siblings_of(endpoint: Endpoint) -> Iterator[Candidate]:

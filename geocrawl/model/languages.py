@@ -17,15 +17,13 @@ _NO_WORDS = re.compile(r"\b\w+:/\S+|\S*[\d_@/\\]\S*|<[^>]*>")
 _MEMBERS = {"nb": "no", "nn": "no", "yue": "zh", "wuu": "zh"}
 """Languages that go by the code that people look for."""
 _CODE_CHARS = 2
-_THREE_LETTERS: dict[str, str] = dict(
-    re.findall(
-        r"(\w+):(\w+)",
-        "ar:ara bg:bul bs:bos ca:cat cs:ces da:dan de:deu el:ell en:eng es:spa et:est eu:eus fa:fas fi:fin fr:fra "
-        "ga:gle gl:glg he:heb hi:hin hr:hrv hu:hun id:ind is:isl it:ita ja:jpn ka:kat kk:kaz ko:kor lb:ltz lt:lit "
-        "lv:lav mk:mkd ms:msa mt:mlt nl:nld no:nor pl:pol pt:por ro:ron ru:rus sk:slk sl:slv sq:sqi sr:srp sv:swe "
-        "th:tha tr:tur uk:ukr vi:vie zh:zho",
-    )
+_PAIRS = (
+    "ar:ara bg:bul bs:bos ca:cat cs:ces da:dan de:deu el:ell en:eng es:spa et:est eu:eus fa:fas fi:fin fr:fra ga:gle "
+    "gl:glg he:heb hi:hin hr:hrv hu:hun id:ind is:isl it:ita ja:jpn ka:kat kk:kaz ko:kor lb:ltz lt:lit lv:lav mk:mkd "
+    "ms:msa mt:mlt nl:nld no:nor pl:pol pt:por ro:ron ru:rus sk:slk sl:slv sq:sqi sr:srp sv:swe th:tha tr:tur uk:ukr "
+    "vi:vie zh:zho"
 )
+_THREE_LETTERS = {pair[:2]: pair[3:] for pair in _PAIRS.split()}
 """Code of ISO 639-1 → that of ISO 639-2/T, of languages in which many services are described."""
 
 

@@ -209,10 +209,10 @@ class _Reader:
 
     def _note_request(self, kind: str) -> None:
         """Note the kind that parameters name for the object and the call around them, which may hold the address."""
-        within = self.bracket.above
-        is_argument = within is not None and within.parameters  # URLSearchParams({…}), whose call holds the address
-        around = within.above if within is not None and is_argument else within
-        if around is not None and around.sign == "{" and not is_argument and not around.typed:
+        around = self.bracket.above
+        if around is not None and around.parameters:  # URLSearchParams({…}): the call around it holds the address
+            around = around.above
+        elif around is not None and around.sign == "{" and not around.typed:
             call = around.above
             if call is None or call.sign != "(" or not call.kind:
                 around.kind = around.kind or kind
