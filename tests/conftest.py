@@ -33,7 +33,7 @@ RARE_LIMIT_S = 900.0
 PURE_ROOMS = ("detect", "formats", "model", "page", "priority", "probe", "query", "urls")
 """Rooms that do no I/O, by the contracts in pyproject.toml."""
 OWN_FILES = ("app", "crawler", "export", "golden", "lab", "notices", "store/catalogue", "store/frontier", "web")
-"""Rooms whose tests use files and ports of their own alone, unless they say so by the mark `machine`."""
+"""Rooms whose tests use files and ports of their own alone; the mark `machine` excepts a test."""
 ROOM_MB = 1000
 
 

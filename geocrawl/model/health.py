@@ -172,7 +172,7 @@ def second_look_s(every_s: float) -> float:
 
 
 class Speed(IntEnum):
-    """How fast a watched endpoint answers against its own usual: two answers in a row decide."""
+    """Compares the answers of a watched endpoint with its own usual ones: two in a row decide."""
 
     USUAL = 0
     ONCE_SLOW = 1

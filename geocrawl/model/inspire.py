@@ -54,20 +54,20 @@ class ServiceMonth:
     within_s: int | None
     """Seconds within which the first answer must come; None: the regulation has no such kind of service."""
     timed: int
-    """Number of descriptions that were read whole, of which the duration is known."""
+    """Number of descriptions that were read whole, with a known duration."""
     in_time: int
-    """How many of them took no longer than `within_s`."""
+    """Number of these descriptions that took no longer than `within_s`."""
     in_time_low: float | None
     in_time_high: float | None
     is_fast: bool | None
-    """Whether 0.9 or more of them were in time; None: they do not tell."""
+    """Whether 0.9 or more of these descriptions were in time; None: they do not tell."""
 
 
 def month_of(
     service: tuple[int, str, str, str, str], sums: Sequence[ProbeSum], start: float, end: float
 ) -> ServiceMonth:
-    """Return the month from `start` to `end` of a service (number, kind, title, provider, address), of whose best
-    address `sums` are the probes, also those before."""
+    """Return the month from `start` to `end` of a service (number, kind, title, provider, address). `sums`: the probes
+    of its best address, also those before the month."""
     within = [each for each in sums if start <= each.first_at < end]
     probes, valid, timed = (sum(getattr(each, name) for each in within) for name in ("probes", "valid", "timed"))
     seconds = seconds_for(service[1])

@@ -32,7 +32,8 @@ class KindFacts:
     offers: frozenset[Literal["pictures", "tiles", "features"]] = frozenset()
     """What its services send; such a word in a query asks for all kinds that send it."""
     serves: Literal["", "discovery", "download"] = ""
-    """What kind of network service INSPIRE calls it; what sends pictures or tiles is a view service."""
+    """The kind of network service that INSPIRE calls it; '' for view services, which send pictures or tiles, and for
+    what INSPIRE does not name."""
     mentions: tuple[str, ...] = ()
     """Texts besides the names in prose by which a script or comment is worth reading for addresses: seldom ones."""
     address: str = ""

@@ -18,7 +18,7 @@ class What(StrEnum):
     SLOW = "slow"
     """A service that is asked at an interval answers slowly against its own usual."""
     USUAL = "usual-speed"
-    """It answers as fast as usual again."""
+    """A service that was slow answers as fast as usual again."""
     MOVED = "moved"
     """The service has moved to another address for good."""
     LAYERS_REMOVED = "layers-removed"

@@ -139,8 +139,8 @@ JSON_PORTIONS: tuple[Callable[[JsonObject, Url], Portion | None], ...] = (
 
 
 def portion_of(family: str, matched: object, ids: Iterable[str]) -> Portion:
-    """Return a portion with bounded values; `matched`: the total as the answer writes it, which is none where it is
-    less than the records of this page."""
+    """Return a portion with bounded values; `matched`: the total as the answer writes it. A total below the number of
+    records on this page counts as unknown."""
     total, kept = integer_of(matched), tuple(each.strip()[:_MAX_ID_CHARS] for each in ids)
     return Portion(family, total if len(kept) <= total <= _MOST_STATED else None, kept)
 

@@ -186,7 +186,7 @@ def licence_in(value: JsonObject, base: Url, parts: Sequence[JsonObject] = ()) -
 
 
 _NO_LICENCE = ("", "other", "various", "proprietary")
-"""What STAC says (1.0 and 1.1, License) where links tell more."""
+"""Texts that name no licence: with them STAC refers to links (1.0 and 1.1, License)."""
 
 
 def relations(value: JsonObject) -> frozenset[str]:

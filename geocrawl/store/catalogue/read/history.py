@@ -101,8 +101,8 @@ _OF_BEST = (
 def service_months(
     connection: Connection, months: Sequence[tuple[float, float]], number: int | None = None
 ) -> Iterator[ServiceMonth]:
-    """Yield the months, of which the oldest is first, in which the best address of each service, or of one, had a
-    verdict."""
+    """Yield, for each service or the one of a number, the months with a verdict on its best address. `months`:
+    beginning and end of each, the oldest first."""
     after, last = (0, 2**31 - 1) if number is None else (number - 1, number)
     while rows := connection.execute(_OF_BEST, {"after": after, "last": last}).fetchall():
         sums = read_sums(connection, [row[0] for row in rows], months[0][0], months[-1][1])

@@ -61,7 +61,7 @@ class HealthSignal:
     wait_s: float = 0.0
     """Least time until the next probe, in seconds."""
     asked_s: float = 0.0
-    """What part of it the server asked for: the rest is no longer than the interval of what is watched."""
+    """The part of `wait_s` that the server asked for. A watched endpoint waits no longer than this or its interval."""
 
 
 def signal_without_verdict(reason: str, http_status: int | None, retry_after_s: float | None) -> HealthSignal:
