@@ -47,6 +47,8 @@ from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import date_of
 
 IN_MEMORY = "sqlite://"
+_RETRY_S, _LIST_RETRY_S = 1.0, 120.0
+"""The longest wait for a retry of a crawl, and of a harvest, whose list goes on after its page that failed."""
 READING_TIME_S, READING_MEMORY_BYTES = 60.0, 1 << 30
 """CPU time for reading one answer (by the clock five times that), and memory of a process that reads."""
 
@@ -218,6 +220,7 @@ def make_crawler(
         idle_s=environment.idle_s if environment else 1.0,
         settle_s=settings.settle_s,
         retry_first_s=settings.retry_first_s,
+        retry_wait_s=_LIST_RETRY_S if session.kind.records_only else _RETRY_S,
     )
     guesses = Guesses(session.detector, settings.guesses, html_only=session.kind.records_only)
     return Crawler(

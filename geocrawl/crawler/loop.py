@@ -121,6 +121,8 @@ class CrawlLimits:
     """How long running visits may last after a stop."""
     retry_first_s: float
     """As in `Settings`."""
+    retry_wait_s: float
+    """The longest wait for a retry when nothing else is left; later retries are left to the next run."""
 
 
 _LOOK_S = 0.2
@@ -163,8 +165,6 @@ class _UnderWay:
 class Crawler:
     """Visits the addresses leased from one queue: leases one after the other, and begins a visit in each free slot."""
 
-    _RETRY_S = 1.0
-    """Longest wait for a retry; later retries are left to the next run."""
     _SILENT_S = 5.0
     """Shorter waits are not reported."""
     _NAP_S = 0.005
@@ -386,7 +386,8 @@ class Crawler:
             return lease
         may_be_pages = pages and self._queue.may_lease_pages()
         ready_at, hosts = self._queue.ready_at(pages=may_be_pages), None
-        soon_s = max(min(self._RETRY_S, self._limits.patience_s), self._returns_at - self._clock.monotonic())
+        retry_s = min(self._limits.retry_wait_s, self._limits.patience_s)
+        soon_s = max(retry_s, self._returns_at - self._clock.monotonic())
         if idle and ready_at is not None and ready_at - self._clock.now() > soon_s:
             others_at_work = may_be_pages and self._queue.others_at_work()
             hosts = None if others_at_work else self._queue.waiting_hosts(pages=may_be_pages)

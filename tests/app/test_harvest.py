@@ -17,6 +17,7 @@ from geocrawl.crawler.refusals import records_bound
 from geocrawl.crawler.report import HARVEST_COLUMNS, HarvestReport, ListCounts
 from geocrawl.demo.ows_documents import CapabilitiesContents, capabilities, ows_document
 from geocrawl.detect import Detector
+from geocrawl.lab.recorded_worlds.replay import Response
 from geocrawl.probe.registry import declarations
 from geocrawl.settings import Settings
 from geocrawl.store.database.database import open_readonly
@@ -34,7 +35,7 @@ BASIN = CapabilitiesContents(
 SETTINGS = Settings(delay_s=0.0, maps=False, siblings=0, strategy="bfs")
 
 
-def catalogue() -> Answers:
+def catalogue(form: type[Answers] = Answers) -> Answers:
     """The recorded search of data.gov.au, of three pages with a record each, with a WMS and a WFS where it says."""
     recorded = json.loads((RECORDED / "ckan-search.json").read_bytes())
 
@@ -42,7 +43,7 @@ def catalogue() -> Answers:
         recorded["result"]["results"][0]["id"] = query.partition("start=")[2].partition("&")[0]
         return "application/json", json.dumps(recorded).encode()
 
-    return Answers(
+    return form(
         {
             "data.gov.au/data/api/3/action/package_search": page,
             f"{PLACE}/wms": ("text/xml", capabilities(BASIN, "1.3.0").encode()),
@@ -162,6 +163,25 @@ def test_an_interrupted_harvest_goes_on_where_it_was(tmp_path: Path, capsys: pyt
     assert searches(rest) == ["2"]
     assert "Continuing with 1 queued page of records: 2 of 3 records read" in capsys.readouterr().err
     assert report.sources[0].new == 2, "what it named before it was interrupted counts"
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_harvest_waits_out_a_short_retry_after_and_goes_on(tmp_path: Path, status: int) -> None:
+    """A server that gives one page in twenty seconds is harvested whole, in one run."""
+
+    class Busy(Answers):
+        """Refuses each page once."""
+
+        def respond(self, scheme: str, host: str, target: str) -> Response:
+            is_new = "package_search" in target and host + target not in self.asked
+            given = super().respond(scheme, host, target)
+            refused = given._replace(status=status, headers=[("Retry-After", "20")])
+            return refused if is_new else given
+
+    web = catalogue(Busy)
+    report = harvest(web, tmp_path / "c.db", first_rows(CKAN), max_pages=10)
+    assert (report.summary.stopped, report.is_whole) == ("done", True)
+    assert searches(web) == ["0", "0", "1", "1", "2", "2"]
 
 
 def test_pages_that_a_crawl_left_waiting_are_left_to_the_crawl(tmp_path: Path) -> None:

@@ -87,6 +87,7 @@ def crawl(
             idle_s=1.0,
             settle_s=8.0,
             retry_first_s=60.0,
+            retry_wait_s=1.0,
         )
         crawler = Crawler(
             queue=queue,
