@@ -23,7 +23,7 @@ from geocrawl.settings import Settings
 from geocrawl.urls import read_url
 from tests.app.families import FAMILIES, PortalWeb
 from tests.app.recorded_web import Answers, environment
-from tests.app.test_more_families import LAYERS, NGINX, Repository, iso
+from tests.app.test_more_families import LAYERS, NGINX, Repository, bucket, iso
 from tests.app.test_slices import Csw
 from tests.page.test_thredds import catalogue, folder
 from tests.servers import mapservers
@@ -62,6 +62,8 @@ def _rebuilt() -> Iterator[tuple[str, str, Answers]]:
     listed = NGINX.format("".join(f'<a href="{n}.xml">{n}.xml</a>' for n in range(7)))
     files["f.example/md/"] = ("text/html", listed.encode())
     yield "folder of records", "http://f.example/md/", Answers(files)
+    keys = {f"s.example/open/md/{n}.xml": ("application/xml", iso(n).encode()) for n in (1, 2, 3)}
+    yield "bucket of an object store", "http://s.example/open?list-type=2", Answers({"s.example/open": bucket, **keys})
     named = [{"accessURL": f"http://m.example/maps/{n}", "format": "WMS"} for n in range(7)]
     sets = {"dataset": [{"title": "x", "distribution": [each]} for each in named]}
     yield "data.json", "http://d.example/data.json", _json("d.example/data.json", sets)

@@ -13,7 +13,7 @@ from functools import partial
 from geocrawl.crawler.guesses import Guesses
 from geocrawl.crawler.posted_records import PostedRecords, is_data, is_exception
 from geocrawl.crawler.refusals import MANY_PAGES, EndlessSitemaps, MissingFolders
-from geocrawl.crawler.visits import TRANSIENT, cut_off, leads_on, not_modified, page_retry_after_s
+from geocrawl.crawler.visits import TRANSIENT, cut_off, leads_on, moved, not_modified, page_retry_after_s
 from geocrawl.model import (
     ADDRESS_ONLY,
     CONFIGURATION,
@@ -445,7 +445,7 @@ class PageVisitor:
             return visit
         if document.fault == FailureCode.TRUNCATED or len(visit.candidates) >= MOST_CANDIDATES:
             return cut_off(visit, answer, self._retry_first_s)
-        if leads_on(visit) or is_data(document):
+        if leads_on(visit, answer) or is_data(document):
             return visit
         return visit._replace(state=State.FAILED, reason=str(FailureCode.WRONG_TYPE))  # a login, or an app's shell
 
@@ -507,7 +507,7 @@ class PageVisitor:
         link = self._links.of_redirect(entry.url, target, entry.rank)
         visit = self._answered(lease, page, host, State.VISITED, "redirect")
         if candidate is None:
-            return visit._replace(links=(link,))
+            return moved(visit, link, is_harvest=self._records_only)
         evidence = Evidence("redirect", entry.url.address, target.address)
         if records_page(target) is not None:  # a page of records that moved, and its service
             return visit._replace(links=(link,), candidates=((replace(candidate, evidence=evidence), None),))

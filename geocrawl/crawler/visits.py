@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 
 from geocrawl.errors import OwnFault
-from geocrawl.model import GUESS, FailureCode, HostState, Lease, Page, State, Visit
+from geocrawl.model import GUESS, FailureCode, HostState, Lease, Page, RankedLink, State, Visit
 from geocrawl.resources import BACK, are_there, lack_of
 from geocrawl.urls import RECORDS
 from geocrawl.wording import LONGEST_S
@@ -73,16 +74,30 @@ def cut_off(visit: Visit, page: Page, first_s: float) -> Visit:
     )
 
 
-def leads_on(visit: Visit) -> bool:
+def leads_on(visit: Visit, page: Page) -> bool:
     """Return whether a page of a harvest names records or services, or may be a portal's home, where they are
-    guessed."""
-    own = visit.lease.entry.url.address.partition("?")[0]
+    guessed. A form for a password to which a redirect led does not: it stands in place of the page."""
+    entry, own = visit.lease.entry, visit.lease.entry.url.address.partition("?")[0]
+    is_listing = bool(visit.portion) or any(each.link.where != "redirect" for each in visit.links)
+    if (entry.hops or page.hops) and not is_listing and _PASSWORD.search(page.body):
+        return False
     is_named = any(  # a form without an action names its own page
         not each.evidence.signal.startswith(GUESS) and each.endpoint.url.address.partition("?")[0] != own
         for each, _ in visit.candidates
     )
-    is_home = visit.lease.entry.depth == 0 and bool(visit.candidates)
-    return bool(visit.links or visit.portion or is_named or is_home)
+    is_home = entry.depth == 0 and bool(visit.candidates)
+    return is_listing or is_named or is_home
+
+
+_PASSWORD = re.compile(rb"<input\b[^<>]{0,500}\btype\s*=\s*[\"']?password", re.I)
+
+
+def moved(visit: Visit, link: RankedLink, *, is_harvest: bool) -> Visit:
+    """Return the visit of a page that redirects to `link`. A harvest's page fails whose target is never visited, such
+    as a login."""
+    if is_harvest and link.refused:
+        return visit._replace(state=State.FAILED, reason=link.refused)
+    return visit._replace(links=(link,))
 
 
 def not_modified(lease: Lease, page: Page, host: HostState, at: float) -> Visit:

@@ -27,6 +27,7 @@ from geocrawl.page.content import (
     RawLink,
     of_records,
 )
+from geocrawl.page.folders import BUCKETS, is_left, read_bucket
 from geocrawl.page.imagery import read_josm_imagery
 from geocrawl.page.metadata import RECORD_NAMES, address_in, link, read_record, records_in
 from geocrawl.page.naming import kind_among, kind_of_protocol
@@ -295,7 +296,8 @@ def read_xml(text: str, url: Url, *, max_links: int) -> PageContent | None:
     known_hrefs = {" ".join(link.href.split()) for link in known}
     where = "sitemap" if name in _SITEMAP_ROOTS else "xml"
     content.portion = xml_portion(root, url)
-    content.fault = EXCEPTION if refuses_records(root, url) else FailureCode.TRUNCATED if _is_cut(text, root) else ""
+    is_cut = _is_cut(text, root) or is_left(root, [*known])
+    content.fault = EXCEPTION if refuses_records(root, url) else FailureCode.TRUNCATED if is_cut else ""
     content.keep(chain(known, _of_any(root, where, known_hrefs)), max_links)
     return content
 
@@ -324,6 +326,8 @@ def _of_format(root: etree._Element, url: Url) -> Iterable[RawLink]:
         return read_qgis_connections(root)
     if is_thredds(root):
         return read_thredds(root)
+    if lowered in BUCKETS:
+        return read_bucket(root, url)
     if lowered == "rdf":
         return read_rdf_xml(root, url)
     reader = _FORMATS.get(lowered)

@@ -389,3 +389,73 @@ def test_a_folder_that_wants_a_login_is_said_to_be_missing(tmp_path: Path, key: 
     report = harvest(Answers(answers), tmp_path / "c.db", f"http://{next(iter(answers))}")
     assert not report.is_whole and "not all records are read" in "\n".join(report.lines())
     assert named(tmp_path / "c.db") == {1}
+
+
+def bucket(query: str) -> Answer:
+    """A page of an object store: two records or a folder each, in either version of its API."""
+    asked = dict(part.split("=", 1) for part in query.split("&") if part)
+    keys = [f"md/{n}.xml" for n in (1, 2, 3)] + ["md/3.tif", "md/3.tif.aux.xml"]
+    inside = [each for each in keys if each.startswith(asked.get("prefix", "").replace("%2F", "/"))]
+    rest = [
+        each for each in inside if each > asked.get("marker", asked.get("continuation-token", "")).replace("%2F", "/")
+    ]
+    contents = "".join(f"<Contents><Key>{each}</Key><Size>9</Size></Contents>" for each in rest[:2])
+    more = "true" if rest[2:] else "false"
+    token = f"<NextContinuationToken>{rest[1]}</NextContinuationToken>" if "list-type" in asked and rest[2:] else ""
+    if "delimiter" in asked and "prefix" not in asked:
+        contents, more, token = "<CommonPrefixes><Prefix>md/</Prefix></CommonPrefixes>", "false", ""
+    listed = f"<Name>open</Name><IsTruncated>{more}</IsTruncated>{token}{contents}"
+    return "application/xml", f'<ListBucketResult xmlns="http://s3.example/doc/">{listed}</ListBucketResult>'.encode()
+
+
+def blobs(query: str) -> Answer:
+    """A page of Azure Blob Storage."""
+    numbers, following = ((3,), "") if "marker=m2" in query else ((1, 2), "m2")
+    named = "".join(f"<Blob><Name>md/{n}.xml</Name></Blob>" for n in numbers)
+    listed = f"<Blobs>{named}</Blobs><NextMarker>{following}</NextMarker>"
+    return "application/xml", f'<?xml version="1.0"?><EnumerationResults>{listed}</EnumerationResults>'.encode()
+
+
+STORES = {
+    "first version": ("", bucket),
+    "second version": ("?list-type=2&prefix=md%2F", bucket),
+    "folders": ("?delimiter=%2F&metadata=", bucket),
+    "Azure": ("?restype=container&comp=list", blobs),
+}
+
+
+@pytest.mark.parametrize("key", STORES)
+def test_the_records_in_an_object_store_are_read_to_its_last_page(tmp_path: Path, key: str) -> None:
+    query, listing = STORES[key]
+    records = {f"s.example/open/md/{n}.xml": ("application/xml", iso(n).encode()) for n in (1, 2, 3)}
+    web = Answers({"s.example/open": listing, **records})
+    report = harvest(web, tmp_path / "c.db", f"http://s.example/open{query}")
+    assert report.is_whole and named(tmp_path / "c.db") == {1, 2, 3}
+    assert not any("aux" in each for each in web.asked)
+
+
+def test_an_object_store_of_pictures_is_not_called_read(tmp_path: Path) -> None:
+    contents = "<IsTruncated>true</IsTruncated><Contents><Key>1.tif</Key></Contents>"
+    web = Answers({"s.example/open": ("application/xml", f"<ListBucketResult>{contents}</ListBucketResult>".encode())})
+    assert not harvest(web, tmp_path / "c.db", "http://s.example/open").is_whole
+
+
+HELP = b'<a href="/help/wms?service=WMS&request=GetCapabilities">Help</a>'
+
+
+@pytest.mark.parametrize("target", ["/login?next=/b", "http://sso.example/auth"])
+def test_a_folder_that_sends_its_readers_to_a_login_is_said_to_be_missing(tmp_path: Path, target: str) -> None:
+    """The login has an address that is never visited, or names a service beside its form."""
+
+    class Closed(Answers):
+        def respond(self, scheme: str, host: str, path: str) -> Response:
+            answer = super().respond(scheme, host, path)
+            return (
+                answer._replace(status=302, headers=[("Location", target)]) if path == "/md/b/catalog.xml" else answer
+            )
+
+    answers = {f"f.example/md/{name}": answer for name, answer in UNCOUNTED["THREDDS"].items()}
+    web = Closed(answers | {"sso.example/auth": ("text/html", LOGIN[1] + HELP)})
+    report = harvest(web, tmp_path / "c.db", f"http://{next(iter(answers))}")
+    assert not report.is_whole and "not all records are read" in "\n".join(report.lines())
+    assert named(tmp_path / "c.db") == {1}
