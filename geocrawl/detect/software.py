@@ -70,6 +70,8 @@ class Software:
     """Texts of its pages, in lower case."""
     root: str
     """What is the root of a portal that a page reveals: "host", "folder", "page" or "files"."""
+    root_in: bytes
+    """Text of a page behind which the address of the root stands, b"" for none; for the root "files"."""
     below: str
     """Path beneath the root at which a page may be, cut off its folder."""
     places: tuple[tuple[str, str], ...]
@@ -200,7 +202,9 @@ def _root(software: Software, url: Url, text: bytes) -> str:
 
 def _folder_of_files(software: Software, url: Url, text: bytes) -> str:
     """Return the part of a page's path in which the files lie that the page loads; '' for the host's root."""
-    places = (_before(text, at) for sign in software.page if sign.startswith(b"/") and (at := text.find(sign)) >= 0)
+    places = [_before(text, at) for sign in software.page if sign.startswith(b"/") and (at := text.find(sign)) >= 0]
+    if software.root_in and (at := text.find(software.root_in)) >= 0:
+        places.insert(0, _DELIMITER.split(text[at + len(software.root_in) :][:_LONG_CHARS])[0].rstrip(b"/"))
     folders = (place.rpartition(url.host.encode())[2].decode("ascii", "replace") for place in places)
     path = url.address[len(url.origin) :]
     return next((path[: len(each)] for each in folders if each and f"{path}/".lower().startswith(f"{each}/")), "")
@@ -263,6 +267,7 @@ def _read(key: str, table: Mapping[str, Any]) -> Software:
         hosts=tuple(HostForm(name=table["name"], **{"path": "", **form}) for form in table.get("hosts", ())),
         page=tuple(sign.encode() for sign in _lower(table.get("page", ()))),
         root=table.get("root", "host"),
+        root_in=table.get("root_in", "").lower().encode(),
         below=table.get("below", ""),
         places=_pairs(table.get("guesses", ())),
         beside=tuple(

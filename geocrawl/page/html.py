@@ -28,6 +28,7 @@ from geocrawl.page.content import (
 from geocrawl.page.embedded import Pieces, embedded_addresses, kind_of_link, pages_in_handlers, sent_on_by
 from geocrawl.page.html_tree import BLOCKS, CELLS, UNREAD, TagPaths, find_headline, flatten
 from geocrawl.page.naming import Subject
+from geocrawl.page.tables import kinds_by_heads
 from geocrawl.page.viewers import files_of_page
 from geocrawl.urls import CKAN_SEARCH, RECORDS
 
@@ -78,9 +79,13 @@ def read_html(
     reader = _Reader(codec, max_links, TagPaths() if tag_paths else None)
     if tree.root is not None:
         reader.read(tree.root)
-    content = reader.finish()
+    links, addresses = dict[str, str](), dict[str, str]()
+    if tree.root is not None and ("<th" in html or "<TH" in html):
+        links, addresses = kinds_by_heads(tree.root)
+    content = reader.finish(links)
     reader.add_opened(html)
     reader.add_embedded(html, url.site if url else "")
+    reader.add_named(addresses)
     if files:
         if url is not None:
             reader.add_viewer(html, url)
@@ -165,8 +170,9 @@ class _Reader:
                 following = node.next if above else None
             node = following
 
-    def finish(self) -> PageContent:
-        """Return the content with its text, and the contexts of its links cut from the fragments."""
+    def finish(self, kinds: Mapping[str, str]) -> PageContent:
+        """Return the content with its text, and the contexts of its links cut from the fragments. `kinds`: those of
+        links in tables, by their href."""
         self._end_form()
         content, links = self._content, self._content.links
         self._text = "".join(self._fragments)
@@ -174,7 +180,7 @@ class _Reader:
         for index, start, end in self._spans:
             before, behind = self._before(start), self._behind(end)
             href, where, anchor, _, rel, _, _, tag_path, _ = links[index]
-            kind = kind_of_link(href, before, anchor)
+            kind = kind_of_link(href, before, anchor) or kinds.get(href, "")
             if before or behind or kind:
                 context = f"{before} {behind}".strip()
                 before_chars = len(context) - len(behind)
@@ -197,6 +203,13 @@ class _Reader:
         shown = Subject(content.title, site, self._text)
         for link in embedded_addresses(html, shown, self._pieces, content.links):
             self._add(link)
+
+    def add_named(self, kinds: Mapping[str, str]) -> None:
+        """Add the addresses in cells of tables whose kind (address → kind) their heads alone name."""
+        known = {link.href for link in self._content.links}
+        for address, kind in kinds.items():
+            if address not in known:
+                self._add(RawLink(address, "text", kind=kind))
 
     def add_viewer(self, html: str, url: Url) -> None:
         """Add the files that a map viewer on the page at `url` loads."""

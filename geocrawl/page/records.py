@@ -15,7 +15,7 @@ from geocrawl.formats.xml import child, children, first, first_text, local_name
 from geocrawl.model import Portion, Url
 from geocrawl.page.lists import page_of_list
 from geocrawl.page.naming import kind_among
-from geocrawl.urls import records_start
+from geocrawl.urls import query_parameters, records_start
 
 _MAX_ID_CHARS = 500
 _MOST_STATED = 100_000_000
@@ -164,7 +164,16 @@ def csw_portion(root: etree._Element, url: Url) -> Portion | None:
     if results is None:
         return None
     ids = [_identifier(record) for record in children(results)]
-    return portion_of("csw", results.get("numberOfRecordsMatched"), ids)
+    return portion_of("csw", csw_total(results, url), ids)
+
+
+def csw_total(results: etree._Element, url: Url) -> int | None:
+    """Return how many records a CSW states in its SearchResults; None for no number, and where it is that of the page:
+    less than what was given so far, or that of a first page which is full and names a next record."""
+    total, start = integer_of(results.get("numberOfRecordsMatched")), records_start(url) or 0
+    rows = next((value for name, value in query_parameters(url) if name.lower() == "maxrecords"), "")
+    is_page_of_more = not start and str(total) == rows and integer_of(results.get("nextRecord")) == total + 1
+    return None if total < start + sum(1 for _ in children(results)) or is_page_of_more else total
 
 
 _IDENTIFIERS = ("fileIdentifier", "metadataIdentifier", "identifier")

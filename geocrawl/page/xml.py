@@ -33,7 +33,7 @@ from geocrawl.page.metadata import RECORD_NAMES, address_in, link, read_record, 
 from geocrawl.page.naming import kind_among, kind_of_protocol
 from geocrawl.page.oai import EXCEPTION, read_oai, refuses_records
 from geocrawl.page.rdf import read_rdf_xml
-from geocrawl.page.records import feed_portion, xml_portion
+from geocrawl.page.records import csw_total, feed_portion, xml_portion
 from geocrawl.page.thredds import is_thredds, read_thredds
 from geocrawl.page.viewers import read_xml_configuration
 from geocrawl.urls import RECORDS, get_records_url, query_parameters, records_start, records_url, with_parameters
@@ -150,9 +150,7 @@ def _next_page(results: etree._Element, url: Url, *, has_links: bool) -> Url | N
         return None
     present = sum(1 for _ in children(results))
     returned = _number(results.get("numberOfRecordsReturned"), present) or present
-    matched = _number(results.get("numberOfRecordsMatched"), None)
-    if matched is not None and matched < start + min(returned or 0, present):
-        matched = None  # no total: records that it does not count are here
+    matched = csw_total(results, url)
     if present and not has_links and start == 0 and not _asks_for_iso(url):
         return with_parameters(url, {"outputSchema": ISO_19139, "typeNames": "gmd:MD_Metadata", **_ISO_NAMESPACE})
     named = (_number(results.get("nextRecord"), start + (returned or 0) + 1) or 0) - 1

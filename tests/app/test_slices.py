@@ -141,6 +141,19 @@ def test_a_list_behind_a_window_is_read_whole_in_slices(tmp_path: Path, csw: Csw
     assert report.is_whole
 
 
+def test_a_total_that_is_the_size_of_each_page_is_none(tmp_path: Path) -> None:
+    csw = Csw(230)
+
+    def without_total(query: str) -> Answer:
+        kind, body = csw(query)
+        returned = re.search(rb'Returned="(\d+)"', body)
+        return kind, re.sub(rb'Matched="\d+"', b'Matched="%s"' % returned[1], body) if returned else body
+
+    report = harvest(without_total, tmp_path / "c.db")
+    (source,) = report.sources
+    assert (source.stated, source.read, source.state) == (None, 230, "whole") and report.is_whole
+
+
 def test_a_server_that_ignores_filters_is_told_as_not_read_whole(tmp_path: Path) -> None:
     report = harvest(Csw(2000, filters="deaf"), tmp_path / "c.db")
     (source,) = report.sources

@@ -270,6 +270,21 @@ def test_the_files_of_a_portal_say_beneath_which_path_it_is(address: str, files:
     assert portal is not None and portal.root == f"http://d.example{root}"
 
 
+@pytest.mark.parametrize(
+    ("stated", "root"),
+    [
+        ("http://d.example/open/", "/open"),
+        ("/open/", "/open"),
+        ("http://d.example/", ""),
+        ("http://e.example/open/", ""),
+    ],
+)
+def test_a_ckan_without_a_generator_says_where_its_root_is(stated: str, root: str) -> None:
+    home = f'<body data-site-root="{stated}" data-locale-root="http://d.example/open/de/"><p>Data</p>'
+    portal = portal_of_page(page(home, address="http://d.example/open/de/group/water"))
+    assert portal is not None and (portal.software.key, portal.root) == ("ckan", f"http://d.example{root}")
+
+
 def test_a_path_is_a_sign_on_its_own_host_alone() -> None:
     for href in ("/erdas-iws/ogc/wms/", "https://www.example.org/erdas-iws/ogc/wms/", "../erdas-iws/"):
         links = f'<a href="https://a.example.com/erdas-iws/">other</a> <a href="{href}">WMS</a>'

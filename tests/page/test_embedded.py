@@ -83,6 +83,24 @@ def test_names_in_code_say_a_kind(name: str, kind: str) -> None:
     assert kind_in_name(name) == kind
 
 
+def test_the_head_of_a_column_or_a_row_names_the_kind_of_the_addresses_in_its_cells() -> None:
+    table = (
+        "<table><thead><tr><th>Name</th><th colspan=2>Topic</th><th>WMS</th><th>WFS URL</th></tr></thead>"
+        "<tr><td>Roads<td>a<td>b<td><a href=/serve.ashx?x=1>link</a><td>http://f.example/serve.exe</tr>"
+        "<tr><td>Lakes<td>a<td>b<td><a href=/help/maps.html>link</a><td>http://f.example/read.html</tr></table>"
+        "<table><tr><th>Web Map Service</th><td><a href=/serve.ashx?x=2>here</a></table>"
+        "<table><tr><th>Format</th><td><a href=/serve.ashx?x=3>here</a></table>"
+    )
+    kinds = {link.url.address.partition("://")[2]: link.kind for link in read(table).links}
+    assert kinds == {
+        "h.example/serve.ashx?x=1": "wms",
+        "h.example/help/maps.html": "",
+        "h.example/serve.ashx?x=2": "wms",
+        "h.example/serve.ashx?x=3": "",
+        "f.example/serve.exe": "wfs",
+    }
+
+
 def test_phrases_say_the_kind_that_they_name_last() -> None:
     assert kind_in_phrase("WFS and WMS-Dienst: ") == "wms"
     assert kind_in_phrase("Web Feature Service") == "wfs"
