@@ -30,7 +30,6 @@ from geocrawl.page.html_tree import BLOCKS, CELLS, UNREAD, TagPaths, find_headli
 from geocrawl.page.naming import Subject
 from geocrawl.page.tables import kinds_by_heads
 from geocrawl.page.viewers import files_of_page
-from geocrawl.urls import CKAN_SEARCH, RECORDS
 
 _MAX_FRAGMENTS = 60
 """Most fragments read for one anchor or one side of a context, however short they are."""
@@ -313,8 +312,6 @@ class _Reader:
             self._content.robots = f"{self._content.robots}, {content}"
         elif (attributes.get("http-equiv") or "").strip().lower() == "refresh":
             self._add(RawLink(refresh_target(content), REFRESH))
-        elif content[:4].lower() == "ckan" and name == "generator":
-            self._add(RawLink(CKAN_SEARCH, RECORDS))
         else:
             self._pieces.microdata(attributes)
 

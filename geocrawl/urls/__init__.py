@@ -31,7 +31,6 @@ from geocrawl.urls.patterns import (
 )
 from geocrawl.urls.reading import read_url
 from geocrawl.urls.records import (
-    CKAN_SEARCH,
     RECORDS,
     arcgis_search_url,
     ckan_search_url,
@@ -52,7 +51,6 @@ from geocrawl.urls.records import (
 from geocrawl.urls.stop import AddressRules, StopRules, is_within_domains
 
 __all__ = [
-    "CKAN_SEARCH",
     "RECORDS",
     "AddressRules",
     "StopRules",

@@ -253,8 +253,6 @@ def _number(text: str, default: int) -> int:
 
 
 _ROWS = 100
-CKAN_SEARCH = f"/api/3/action/package_search?rows={_ROWS}&start=0&sort=name%20asc"
-"""Path and query that list all data sets of a CKAN at the root of a host."""
 _SERVICE_TYPES = ("Map Service", "Feature Service", "Image Service", "WMS", "WFS", "WMTS", "OGCFeatureServer")
 
 

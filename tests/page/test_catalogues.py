@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from rdflib import Graph
 
 from geocrawl.page.json import read_data
-from geocrawl.urls import ckan_search_url
 from tests.page.records import RECORDED, following, kinds, named, recorded
 from tests.support.pages import read, url
 
@@ -62,16 +61,6 @@ def test_a_list_of_names_leads_to_one_search() -> None:
     address = "https://c.example/ckan/api/3/action/package_list"
     (page,) = of_json({"help": "", "success": True, "result": ["a", "b"]}, address)
     assert page.startswith("https://c.example/ckan/api/3/action/package_search?rows=100&start=0")
-
-
-def test_a_page_of_a_ckan_leads_to_its_search() -> None:
-    head = '<meta name="generator" content="{}"><link rel=search href=/s>'
-    pages = following(read(head.format("ckan 2.9.5"), "text/html", "https://c.example/dataset/lakes"))
-    assert pages == [ckan_search_url("https://c.example").address]  # type: ignore[union-attr]
-    assert following(read(head.format("WordPress 6"), "text/html")) == []
-
-
-# --------------------------------------------------------------------------- ArcGIS
 
 
 def test_a_portals_items_name_services_by_their_type() -> None:
