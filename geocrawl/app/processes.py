@@ -22,6 +22,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from geocrawl.crawler.report import LostProcess, RunSummary
 from geocrawl.errors import DatabaseFault, UsageError
@@ -179,15 +180,22 @@ class Processes:
 
 
 def share_of(settings: Settings, process: int) -> Settings:
-    """Return the settings of one of the processes: its share of the visits at a time, of what reads answers and of the
-    content that one host is asked for."""
+    """Return the settings of one of the processes: its share of the visits at a time, of what reads answers and of what
+    one host is asked for."""
     count = settings.processes
+    shared: dict[str, Any] = {name: _share(getattr(settings, name), process, count) for name in _SHARED}
     return replace(
         settings,
-        workers=_share(settings.workers, process, count),
-        map_requests_per_host=_share(settings.map_requests_per_host, process, count),
+        **shared,
         reading_processes=min(settings.reading_processes, max(_share(settings.reading_processes, process, count), 1)),
     )
+
+
+_SHARED = (
+    *("workers", "map_requests_per_host", "siblings", "browser_pages_per_host"),
+    *("max_scripts_per_host", "host_scripts_bytes"),
+)
+"""Settings that bound all processes of a crawl together, as none knows what the others have spent."""
 
 
 def _share(total: int, process: int, count: int) -> int:

@@ -15,6 +15,7 @@ import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,13 @@ ORDINARY = ("--delay", "0", "--economy", "0", "--max-depth", "30", "--workers", 
 
 
 @pytest.mark.parametrize(("most", "count"), [(200, 4), (1, 3), (0, 2), (7, 3), (5, 1)])
-def test_processes_share_the_content_requests_to_a_host(most: int, count: int) -> None:
-    settings = Settings(map_requests_per_host=most, processes=count, workers=count)
-    shares = [share_of(settings, number).map_requests_per_host for number in range(count)]
-    assert sum(shares) == most and max(shares) - min(shares) <= 1
+def test_processes_share_what_one_host_is_asked_for(most: int, count: int) -> None:
+    """Content, scripts, pages in a browser, and addresses for services of other kinds."""
+    bounds = ("map_requests_per_host", "siblings", "browser_pages_per_host", "max_scripts_per_host")
+    settings = replace(Settings(processes=count, workers=count), **dict.fromkeys(bounds, most))
+    for name in bounds:
+        shares = [getattr(share_of(settings, number), name) for number in range(count)]
+        assert sum(shares) == most and max(shares) - min(shares) <= 1, name
 
 
 def rows(home: Path, statement: str) -> list[Any]:
