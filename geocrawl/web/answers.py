@@ -9,11 +9,14 @@ from __future__ import annotations
 import asyncio
 import gzip
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from hashlib import blake2b
 from http import HTTPStatus
 from typing import Generic, TypeVar
@@ -30,6 +33,7 @@ OLDEST_S = 60.0
 MAX_BYTES = 64 * 1024 * 1024
 MAX_WAITING = 64
 """Most pieces of work that a few threads do or have before them."""
+MAX_WAITING_OF_CLIENT = MAX_WAITING // 2
 _PACKED_FROM = 1_000
 _VARY = "Accept, Accept-Encoding, Accept-Language, HX-Request"
 
@@ -77,24 +81,82 @@ class LazyResponse(Response):
         return Response(self._make(), *self._arguments)
 
 
+CLIENT: ContextVar[object] = ContextVar("client", default="")
+"""Whose request is being answered (`Guard`)."""
+
+
+@dataclass(slots=True)
+class _Line:
+    """The work of one client."""
+
+    waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
+    at_work: int = 0
+
+
 class Workers:
-    """A few threads that work for visitors, in the order of their requests."""
+    """A few threads that work for visitors: for each client in turn, in the order of its requests. Of several threads
+    one client has half at most, so that who asks for much waits for himself."""
 
     def __init__(self, threads: int, name: str) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._free = threads
+        self._most = max(threads // 2, 1)
+        self._lines: OrderedDict[object, _Line] = OrderedDict()
         self._under_way = 0
 
     async def run(self, work: Callable[[], _T]) -> _T:
-        """Return what `work` returns, called in a thread. Raises Problem 503 when too many wait.
+        """Return what `work` returns, called in a thread. Raises Problem 503 when too many wait, or too many of one
+        client.
 
         After a cancellation, work that has begun goes on and keeps its thread until it ends."""
-        if self._under_way >= MAX_WAITING:
+        client = CLIENT.get()
+        line = self._lines.get(client) or _Line()
+        if self._under_way >= MAX_WAITING or line.at_work + len(line.waiting) >= MAX_WAITING_OF_CLIENT:
             raise Problem(503, "too many requests wait for the catalogue; try again", headers={"Retry-After": "10"})
+        loop = asyncio.get_running_loop()
+        turn: asyncio.Future[None] = loop.create_future()
+        line.waiting.append(turn)
+        self._lines[client] = line
         self._under_way += 1
         try:
-            return await asyncio.wrap_future(self._pool.submit(work))
+            self._admit()
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():
+                    self._put_back(client)
+                raise
+            begun = self._pool.submit(work)
+            begun.add_done_callback(partial(self._ended, loop, client))
+            return await asyncio.wrap_future(begun)
         finally:
             self._under_way -= 1
+
+    def _admit(self) -> None:
+        while self._free:
+            may_begin = (each for each, line in self._lines.items() if line.waiting and line.at_work < self._most)
+            if (client := next(may_begin, None)) is None:
+                return
+            self._lines.move_to_end(client)
+            turn = self._lines[client].waiting.popleft()
+            self._lines[client].at_work += 1
+            self._free -= 1
+            if turn.cancelled():
+                self._put_back(client)
+            else:
+                turn.set_result(None)
+
+    def _ended(self, loop: asyncio.AbstractEventLoop, client: object, _: object) -> None:
+        with suppress(RuntimeError):  # the loop has ended, too
+            loop.call_soon_threadsafe(self._put_back, client)
+
+    def _put_back(self, client: object) -> None:
+        self._free += 1
+        line = self._lines[client]
+        line.at_work -= 1
+        if not (line.waiting or line.at_work):
+            del self._lines[client]
+        self._admit()
 
     def close(self) -> None:
         """End the threads."""

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from geocrawl.web.answers import Problem, problem_response
+from geocrawl.web.answers import CLIENT, Problem, problem_response
 from geocrawl.web.options import ANSWER_S, MAX_AT_ONCE, MAX_AT_ONCE_OF_CLIENT, MAX_URL_CHARS
 from geocrawl.web.rates import Client, Rates
 
@@ -90,6 +90,7 @@ class Guard:
             await Response(status_code=204, headers=_PREFLIGHT)(scope, receive, send_with_headers)
             return
         scope["state"] = {**scope.get("state", {}), "client": client}
+        CLIENT.set(id(client))
         self._at_once += 1
         client.at_once += 1
         try:

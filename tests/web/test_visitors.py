@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from geocrawl.filters import MOST_VALUES
 from geocrawl.settings import Settings, SiteSettings
 from geocrawl.store.catalogue.search.engine import SearchEngine
 from geocrawl.web import connections
-from geocrawl.web.answers import MAX_WAITING, Problem, Workers
+from geocrawl.web.answers import CLIENT, MAX_WAITING, MAX_WAITING_OF_CLIENT, Problem, Workers
 from geocrawl.web.guard import Guard
 from geocrawl.web.options import MAX_AT_ONCE_OF_CLIENT
 from geocrawl.web.preview import REQUESTS_PER_DAY, Previews, preview_settings
@@ -96,19 +97,51 @@ def test_a_search_ends_when_its_visitor_has_left(crawled: Path, demo_web: DemoWe
 # --------------------------------------------------------------------------- threads
 
 
+def asked_by(client: str, workers: Workers, work: Callable[[], object]) -> asyncio.Task[object]:
+    """Return a client's question to the workers, under way."""
+    context = copy_context()
+    context.run(CLIENT.set, client)
+    return asyncio.get_running_loop().create_task(workers.run(work), context=context)
+
+
 async def test_so_many_questions_wait_for_a_thread_and_further_ones_are_told_when_to_come_again() -> None:
-    workers, gate, order = Workers(1, "test"), threading.Event(), list[int]()
-    first = asyncio.create_task(workers.run(gate.wait))
+    workers, gate, order = Workers(1, "test"), threading.Event(), list[str]()
+    first = asked_by("a", workers, gate.wait)
     await asyncio.sleep(0)
-    waiting = [asyncio.create_task(workers.run(partial(order.append, number))) for number in range(MAX_WAITING - 1)]
+    half = MAX_WAITING_OF_CLIENT
+    waiting = [asked_by("a", workers, partial(order.append, f"a{number}")) for number in range(half - 1)]
+    await asyncio.sleep(0)
+    with pytest.raises(Problem, match="too many requests wait"):
+        await asked_by("a", workers, lambda: None)
+    waiting += [asked_by("b", workers, partial(order.append, f"b{number}")) for number in range(MAX_WAITING - half)]
     await asyncio.sleep(0)
     with pytest.raises(Problem, match="too many requests wait") as raised:
-        await workers.run(lambda: None)
+        await asked_by("c", workers, lambda: None)
     assert raised.value.status == 503 and raised.value.headers["Retry-After"]
     gate.set()
     await asyncio.gather(first, *waiting)
-    assert order == list(range(MAX_WAITING - 1)), "in the order of their coming"
+    assert [each for each in order if each[0] == "a"] == [f"a{number}" for number in range(half - 1)], "as they came"
+    assert order[:4] == ["a0", "b0", "a1", "b1"], "who asks for much waits for himself"
     assert await workers.run(lambda: "answered") == "answered"
+    workers.close()
+
+
+async def test_one_client_has_half_of_the_threads() -> None:
+    workers, gate, begun = Workers(4, "test"), threading.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def work() -> None:
+        loop.call_soon_threadsafe(begun.set)
+        gate.wait()
+
+    dear = [asked_by("a", workers, work) for _ in range(9)]
+    await begun.wait()
+    assert await asked_by("b", workers, lambda: "answered") == "answered"
+    for each in dear[5:]:
+        each.cancel()
+    gate.set()
+    await asyncio.gather(*dear, return_exceptions=True)
+    assert await asked_by("a", workers, lambda: "answered") == "answered", "who left holds no thread"
     workers.close()
 
 
