@@ -48,6 +48,15 @@ FILTERS = {
     "aliyun, a puzzle": page(200, b"<html><script>var arg1='A';setCookie('acw_sc__v2')</script>"),
     "knownsec": page(521, set_cookie="__jsluid_h=1; max-age=9"),
     "anubis": page(200, b'<script id="anubis_challenge" type="application/json">'),
+    "cloudfront": page(403, b"<H2>The request could not be satisfied.</H2>\nRequest blocked.\nWe can't connect"),
+    "azure front door": page(403, b"<h2>The request is blocked.</h2><span>0abc</span>", x_azure_ref="0abc"),
+    "siteground": page(202, b"<html><meta http-equiv=refresh>", sg_captcha="challenge"),
+    "kasada": page(429, b"<script src=/149e9513/ips.js>window.KPSDK={}", x_kpsdk_ct="1"),
+    "imunify360": page(403, b'{"message": "Access denied by Imunify360 bot-protection."}'),
+    "a company's squid": page(403, b"<h1>ERROR</h1>", x_squid_error="ERR_ACCESS_DENIED 0"),
+    "zscaler": page(403, b"<title>Internet Security by Zscaler</title>"),
+    "safeline": page(403, b"<p>Blocked by SafeLine"),
+    "a firewall of a control panel in china": page(403, "<title>网站防火墙</title>".encode()),
     "retry-after with 403": page(403, retry_after="3600"),
     "retry-after with 200": page(200, retry_after="Wed, 01 Jan 2031 00:00:00 GMT"),
 }
@@ -77,6 +86,11 @@ NO_FILTERS = {
     "a home page with a filter's cookie": page(200, b"<html>Welcome to the city</html>", set_cookie="visid_incap_1=x"),
     "a parked domain": page(200, b"<html>This domain is for sale</html>"),
     "an exception": page(200, b"<ServiceExceptionReport/>"),
+    "403 of a cloudfront whose origin it does not know": page(
+        403, b"<H2>ERROR: The request could not be satisfied.</H2>"
+    ),
+    "a squid whose origin is dead": page(503, b"<h1>ERROR</h1>", x_squid_error="ERR_CONNECT_FAIL 111"),
+    "a 404 of a panel": page(404, "<title>网站防火墙</title>".encode()),
     "a session's cookie": page(403, set_cookie="JSESSIONID=1; HttpOnly"),
     "an empty retry-after": page(403, retry_after=""),
     "410": page(410, b""),

@@ -2,8 +2,9 @@
 
 A login page, a company's filter or a provider's block page answers for many hosts alike, and a network that is down
 fails for all. So a failure of a service that was well is compared with the last probes: when another site (registered
-domain) failed in the same way within a day, and no third one was valid since, the failure is held. It is stored as a
-probe without a verdict, so nothing has to be undone. A few services that were well last, of other sites, become due at
+domain) failed in the same way within a day, and no third one was valid since, the failure is held; in another way,
+when it was well until then and nobody was valid since the service itself was asked last. It is stored as a probe
+without a verdict, so nothing has to be undone. A few services that were well last, of other sites, become due at
 once, and the held one is asked again after six hours: its failure counts as soon as one of other sites was valid since.
 So hosts that are all parked at one registrar are told dead a day or two later, and the services behind a login page
 never. All hosts of one site have one vote: a provider that is down is no fault of the network.
@@ -12,14 +13,17 @@ never. All hosts of one site have one vote: a provider that is down is no fault 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from sqlalchemy import bindparam, exists, select, update
+from sqlalchemy import bindparam, exists, func, select, update
 
 from geocrawl.model.health import DAY_S, HOUR_S, Health
 from geocrawl.sanitize import masked, plain
+from geocrawl.store.catalogue.write.health import FILTERED
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.schema.tables import ENDPOINT, PROBE
 
@@ -38,10 +42,12 @@ _JUDGED = (Health.ALIVE, Health.DEGRADED, Health.UNCONFIRMED)
 _OWN_WORDS = frozenset({"exception", "other-kind"})
 """Reasons that only a service gives: nobody on the way speaks like that."""
 _BREAKS, _LETTERS = re.compile(r"[\s\"'<>]+"), re.compile(r"[^\W\d_]+")
+_ODD = re.compile(r"\d|://")
+"""Marks words that differ from visitor to visitor: numbers, tokens, addresses."""
 _LATEST = (
     select(
         *(PROBE.c.endpoint_id, PROBE.c.at, PROBE.c.status, PROBE.c.reason, PROBE.c.detail, PROBE.c.http_status),
-        *(PROBE.c.first_bytes, ENDPOINT.c.host, ENDPOINT.c.site),
+        *(PROBE.c.first_bytes, ENDPOINT.c.host, ENDPOINT.c.site, ENDPOINT.c.health, ENDPOINT.c.in_a_row),
     )
     .join_from(PROBE, ENDPOINT, ENDPOINT.c.id == PROBE.c.endpoint_id)
     .order_by(PROBE.c.id.desc())
@@ -64,6 +70,7 @@ _WELL = (
 )
 """Find services of other sites that were well last and that nobody has asked within the hour. One that has asked for
 patience since its last good answer is left alone."""
+_SITES = select(func.count(ENDPOINT.c.site.distinct())).where(ENDPOINT.c.health.in_(_JUDGED))
 _MAKE_DUE = update(ENDPOINT).where(ENDPOINT.c.id == bindparam("endpoint")).values(due_at=bindparam("at"))
 
 
@@ -79,19 +86,33 @@ class _Answer(NamedTuple):
     first_bytes: str
     host: str
     site: str
+    health: str
+    in_a_row: int
+    """Of the endpoint now, as its health (`model.health.Condition`)."""
 
     @property
     def is_held(self) -> bool:
         return self.reason == NETWORK
 
     @property
+    def is_failure(self) -> bool:
+        return self.status == "invalid" or self.is_held
+
+    @property
+    def is_surprise(self) -> bool:
+        """Return whether it is the failure of an endpoint that was well until then."""
+        return self.is_held or (self.is_failure and self.health == Health.DEGRADED and self.in_a_row == -1)
+
+    @property
     def signature(self) -> tuple[int | None, str, str]:
         """Return what equal answers for several hosts share: status, reason, and the beginning of the page without
-        addresses and numbers, or the host to which it redirects."""
+        addresses and words that contain digits, or the host to which it redirects, or the filter."""
         reason, detail = self.detail.split(" ", 1) if self.is_held else (self.reason, self.detail)
         if reason == "moved":
             return self.http_status, reason, urlsplit(detail).hostname or ""
-        words = (word for word in _BREAKS.split(self.first_bytes) if "://" not in word and self.host not in word)
+        if reason == FILTERED:
+            return self.http_status, reason, detail
+        words = (word for word in _BREAKS.split(self.first_bytes) if self.host not in word and not _ODD.search(word))
         return self.http_status, reason, " ".join(_LETTERS.findall(" ".join(words).casefold()))
 
 
@@ -114,25 +135,36 @@ def hold_s(connection: Connection, endpoint_id: int, result: Mapping[str, object
     if last_ok is None or health not in _JUDGED or result["reason"] in _OWN_WORDS:
         return None
     columns = {name: result.get(name) or "" for name in ("status", "reason", "detail", "first_bytes")}
-    failure = _Answer(endpoint_id, at, http_status=result["http_status"], host=host, site=site, **columns)  # type: ignore[arg-type]
+    columns |= {"host": host, "site": site, "health": health}
+    failure = _Answer(endpoint_id, at, http_status=result["http_status"], in_a_row=0, **columns)  # type: ignore[arg-type]
     is_held = _is_doubtful(failure, _latest(connection, since=at - _WINDOW_S))
-    lately = _latest(connection, since=at - _CONTROL_S)
-    if is_held or not any(_is_well(answer, site) for answer in lately):
+    if is_held:
         _call_controls(connection, site, at)
+    else:
+        look_around(connection, endpoint_id, at)
     return min(HELD_S, every_s or HELD_S) if is_held else None
+
+
+def look_around(connection: Connection, endpoint_id: int, at: float) -> None:
+    """Make controls due when no other site than an endpoint's is known to have been valid lately."""
+    _, site, *_ = connection.execute(_ENDPOINT, {"endpoint": endpoint_id}).fetchone()
+    if not any(_is_well(answer, site) for answer in _latest(connection, since=at - _CONTROL_S)):
+        _call_controls(connection, site, at)
 
 
 def _is_doubtful(failure: _Answer, latest: Iterator[_Answer]) -> bool:
     """Return whether nobody of another site was valid since the endpoint's last failure was held, or since the same
-    failure was seen at another site. `latest`: the last probes, the newest first."""
-    is_alike = False
+    failure was seen at another site; or any failure of one that was well, and nobody was valid since the endpoint was
+    asked. `latest`: the last probes, the newest first."""
+    is_alike = is_surprise = False
     for answer in latest:
         if answer.endpoint_id == failure.endpoint_id:
-            return answer.is_held or is_alike
+            return answer.is_held or is_alike or is_surprise
         if _is_well(answer, failure.site):
             break
-        is_failure = answer.status == "invalid" or answer.is_held
-        is_alike |= is_failure and answer.site != failure.site and answer.signature == failure.signature
+        if answer.is_failure and answer.site != failure.site:
+            is_alike |= answer.signature == failure.signature
+            is_surprise |= answer.is_surprise
     before = (answer.is_held for answer in latest if answer.endpoint_id == failure.endpoint_id)
     return is_alike and not next(before, False)
 
@@ -150,21 +182,27 @@ def _call_controls(connection: Connection, site: str, at: float) -> None:
 
 
 def suspicion(connection: Connection) -> Suspicion | None:
-    """Return the suspicion by the last probes; None when nothing is held, or a service was valid since."""
-    newest = dict[int, _Answer]()
-    held: _Answer | None = None
-    for answer in _latest(connection):
-        if held is None and answer.status == "valid":
-            return None
-        held = held or (answer if answer.is_held else None)
-        newest.setdefault(answer.endpoint_id, answer)
-    if held is None:
+    """Return the suspicion by the probes since the last valid one: a failure is held, or one filter refuses us at
+    several sites; None for none."""
+    answers = list(takewhile(lambda answer: answer.status != "valid", _latest(connection)))
+    shown = next((answer for answer in answers if answer.is_held), None) or _shared_filter(connection, answers)
+    if shown is None:
         return None
-    alike = held.signature
-    failures = (answer for answer in newest.values() if answer.status != "valid")
-    hosts = {answer.host for answer in failures if answer.is_held or answer.signature == alike}
-    said = held.first_bytes and f", {plain(masked(held.first_bytes), 60)!r}"
-    return Suspicion(tuple(sorted(hosts)), f"{plain(masked(held.detail), 80).strip()}{said}")
+    hosts = {answer.host for answer in answers if answer.is_held or answer.signature == shown.signature}
+    said = shown.first_bytes and f", {plain(masked(shown.first_bytes), 60)!r}"
+    return Suspicion(tuple(sorted(hosts)), f"{plain(masked(shown.detail), 80).strip()}{said}")
+
+
+def _shared_filter(connection: Connection, answers: Iterable[_Answer]) -> _Answer | None:
+    """Return the answer of a filter that refuses us alike at a site and its controls, or at all; None for none."""
+    refused = defaultdict[object, dict[str, _Answer]](dict)
+    for answer in answers:
+        if answer.reason == FILTERED:
+            refused[answer.signature].setdefault(answer.site, answer)
+    of_sites = max(refused.values(), key=len, default={})
+    if len(of_sites) < 2 or len(of_sites) < min(1 + _CONTROLS, connection.execute(_SITES).fetchone()[0]):
+        return None
+    return next(iter(of_sites.values()))
 
 
 def _latest(connection: Connection, since: float = 0.0) -> Iterator[_Answer]:

@@ -25,7 +25,7 @@ FILTERED_S = 2 * DAY_S
 """A filter is asked again after this time: less often than a service that fails."""
 UNASKED = "unasked"
 """Status of a row of the table `probe` that says why an endpoint was not asked, or was too often: no verdict."""
-NO_ANSWER, RATE_LIMITED, UNREACHABLE = "no-answer", "rate-limited", "robots-unreachable"
+NO_ANSWER, RATE_LIMITED, UNREACHABLE, FILTERED = "no-answer", "rate-limited", "robots-unreachable", "filtered"
 _OF_OURS = (Event.UNASKED, Event.FILTERED)
 """Events after which we wait on our own account."""
 _AGED_AT_ONCE = 500
@@ -85,7 +85,7 @@ def signal_of_refusal(reason: str, retry_after_s: float | None, *, is_filtered: 
         return HealthSignal(Event.LIMITED, RATE_LIMITED, max(retry_after_s or SOON_S, HOUR_S))
     if is_filtered:
         asked_s = retry_after_s or 0.0
-        return HealthSignal(Event.FILTERED, "filtered", max(asked_s, FILTERED_S), asked_s)
+        return HealthSignal(Event.FILTERED, FILTERED, max(asked_s, FILTERED_S), asked_s)
     return HealthSignal(Event.FAIL, reason)
 
 

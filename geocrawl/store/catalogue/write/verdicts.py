@@ -27,7 +27,7 @@ from geocrawl.model.health import Event, Health, Speed, speed_after, usual_after
 from geocrawl.sanitize import masked
 from geocrawl.store.catalogue.downtimes import excuse
 from geocrawl.store.catalogue.index.writer import SearchWriter
-from geocrawl.store.catalogue.write.doubt import NETWORK, hold_s
+from geocrawl.store.catalogue.write.doubt import NETWORK, hold_s, look_around
 from geocrawl.store.catalogue.write.health import (
     FORBIDDEN_S,
     SOON_S,
@@ -230,6 +230,8 @@ class CatalogueWriter:
             signal = self._signal_of_move(endpoint_id, replace(moved_to, kind=candidate.endpoint.kind), at)
         else:
             signal = refusal
+        if signal.event is Event.FILTERED:
+            look_around(self._connection, endpoint_id, at)
         if signal.event is Event.FILTERED or (signal.event is Event.LIMITED and last_status == Status.VALID):
             self._write_unasked(endpoint_id, signal, verdict.filter or verdict.detail, verdict.http_status, at)
             return

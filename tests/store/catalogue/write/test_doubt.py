@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 
 from geocrawl.app.findings import Finding, check_status
 from geocrawl.cli.show import history_lines
-from geocrawl.model import Kind, Layer, Service, Verdict
+from geocrawl.model import Kind, Layer, Service, Status, Verdict
 from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.store.catalogue.read.history import history_of_service
 from geocrawl.store.frontier.status import read_status
@@ -26,7 +28,8 @@ def page(title: str) -> Verdict:
 
 
 def login(host: str) -> Verdict:
-    return page(f"<title>Log in</title><a href='http://login.example/?for=http://{host}/wms'>Wi-Fi</a>")
+    token = hashlib.sha256(host.encode()).hexdigest()[:20]
+    return page(f"<title>Log in</title><input value={token}><a href='http://login.example/?for=http://{host}/wms'>")
 
 
 def to_filter(host: str) -> Verdict:
@@ -89,16 +92,25 @@ def held(web: Web) -> list[str]:
     return [line for each in histories for line in history_lines(each) if line.startswith("  held: ")]
 
 
+def split(host: str) -> Verdict:
+    """A gateway that sends some to its login page and cuts off others, as it cannot answer for a safe connection."""
+    return login(host) if "s0" in host else verdict("reset", http_status=None)
+
+
+def by_filter(host: str) -> Verdict:
+    said = "HTTP 403, a filter (fortinet: fortiguard)"
+    return replace(verdict("http-403", http_status=403), status=Status.INVALID, filter=said)
+
+
 def hosts(count: int) -> list[str]:
     return [f"maps.s{number}.example" for number in range(count)]
 
 
-@pytest.mark.parametrize("count", (2, 12))
-@pytest.mark.parametrize("first_day", (0.0, 3.0))
+@pytest.mark.parametrize(("count", "first_day"), [(2, 0.0), (12, 3.0)])
 @pytest.mark.parametrize(
     "seen",
-    (login, to_filter, lambda host: verdict("timeout-connect", http_status=None)),
-    ids=("login", "filter", "off"),
+    (login, to_filter, lambda host: verdict("timeout-connect", http_status=None), split, by_filter),
+    ids=("login", "redirect", "off", "split", "filter"),
 )
 def test_services_behind_a_network_that_answers_for_all_are_never_told_dead(
     tmp_path: Path, seen: Callable[[str], Verdict], first_day: float, count: int
@@ -127,6 +139,20 @@ def test_hosts_parked_at_one_registrar_are_told_dead_within_three_days(tmp_path:
     web.live(3, lambda host, day: page(PARKED) if host in parked else None)
     assert web.ever_down == set(parked)
     assert {web.health["well.example"], web.health["better.example"]} == {"alive"}
+
+
+def test_two_sites_that_filter_us_by_themselves_are_no_network_beside_one_that_is_well(tmp_path: Path) -> None:
+    web = Web(tmp_path / "c.db", hosts(4))
+    behind = web.hosts[:2]
+    web.live(5, lambda host, day: by_filter(host) if host in behind else None)
+    assert not any(web.told) and [web.health[host] for host in behind] == ["unconfirmed"] * 2
+
+
+def test_services_that_die_in_different_ways_are_told_down_beside_one_that_is_well(tmp_path: Path) -> None:
+    web = Web(tmp_path / "c.db", hosts(3))
+    dead = {web.hosts[0]: "html", web.hosts[1]: "reset"}
+    web.live(3, lambda host, day: verdict(dead[host]) if host in dead else None)
+    assert web.ever_down == set(dead) and not web.told[-1]
 
 
 def test_a_provider_that_is_down_with_all_its_hosts_has_one_vote(tmp_path: Path) -> None:
