@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -23,6 +23,7 @@ from geocrawl.sanitize import masked, plain
 from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.store.catalogue.catalogue import Catalogue
+from geocrawl.store.upkeep.watch_paces import HostLoads
 from geocrawl.store.upkeep.watches import Watches
 from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import counted
@@ -121,28 +122,33 @@ def _watched(
     store: Store,
     settings: Settings,
     entries: Sequence[WatchedEntry],
-    why: dict[str, str],
+    why: Mapping[str, str],
     recipient: str,
     key: str,
 ) -> Iterator[_Row]:
     """Watch the services of entries; yield what became of each."""
     watches, catalogue = Watches(store.database), Catalogue(store.connection)
+    loads, now = HostLoads(store.connection, settings), time.time()
     known = {(each.service_id, each.recipient) for each in watches.all()}
     for each in entries:
-        shown, number = masked(plain(each.text, 300)), None
-        refused = each.why_not
-        if not refused and each.url is not None:
-            number = _number(store, each)
+        shown, number, refused = masked(plain(each.text, 300)), None, each.why_not
+        if not refused and each.url is not None and (number := _number(store, each)) is None:
             told = why.get(each.url.address, "")
-            refused = "" if number is not None else f"no service answers there: {masked(plain(told, 200))}".rstrip(": ")
-        if not refused and (number, recipient) in known:
+            refused = f"no service answers there: {masked(plain(told, 200))}".rstrip(": ")
+        if (number, recipient) in known and not refused:
             yield _Row(each.place, shown, "known", number)
             continue
-        if not refused and number is not None:
+        if number is not None:
             try:
-                now = time.time()
-                watches.add(number, recipient, key, catalogue.numbers, now, every_s=each.every_s, settings=settings)
+                watches.add(
+                    *(number, recipient, key, catalogue.numbers, now),
+                    every_s=each.every_s,
+                    settings=settings,
+                    loads=loads,
+                )
             except UsageError as error:
                 refused = str(error)
-        known.add((number, recipient))
+        if not refused:
+            known.add((number, recipient))
         yield _Row(each.place, shown, "refused" if refused else "added", number, refused)
+    watches.set_paces(settings, now)

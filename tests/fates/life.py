@@ -44,6 +44,7 @@ from geocrawl.store.upkeep import backup
 from geocrawl.store.upkeep.daemon_lock import DaemonLock
 from geocrawl.store.upkeep.forget import forget
 from geocrawl.store.upkeep.seeds import NewSeed, add_seeds
+from geocrawl.store.upkeep.watch_paces import HostLoads
 from geocrawl.store.upkeep.watches import Watches
 from tests.fates.fates import ON_THE_WAY, MadeService
 from tests.fates.web import PORTAL, FateTransport, FateWeb, Request
@@ -63,7 +64,6 @@ TICKS = (
     Tick("crawl", HOUR_S, at_once=True),
 )
 SETTINGS = Settings(strategy="gws", maps=False, siblings=0, workers=4)
-_MOST_WATCHED = 300
 _MOST_STEPS = 1 << 60
 
 
@@ -108,6 +108,9 @@ class Trouble:
 
 class Life:
     """The daemon's life among these services."""
+
+    most_watched = 300
+    """Number of services that are watched."""
 
     def __init__(
         self,
@@ -412,16 +415,17 @@ class Life:
     async def _watch(self) -> None:
         """Watch the first services of each fate, and the twins that a person merges."""
         with self.operator() as store:
-            watches = Watches(store.database)
-            for each in self.services[:_MOST_WATCHED]:
+            watches, loads = Watches(store.database), HostLoads(store.connection, SETTINGS)
+            for each in self.services[: self.most_watched]:
                 is_merged = each.twin is not None and each.twin.document != each.document
                 if (each.twin is None or is_merged or not each.host.startswith("b.")) and (
                     found := self.endpoint(store, each.host)
                 ):
                     recipient = f"file:{self.notices}/{each.number}"
                     wanted = found[1], recipient, "", lambda query: (), self._now()
-                    added = watches.add(*wanted, every_s=self._every_s, settings=SETTINGS)
+                    added = watches.add(*wanted, every_s=self._every_s, settings=SETTINGS, loads=loads)
                     self.watched[added.id] = each
+            watches.set_paces(SETTINGS, self._now())
 
     async def _decide(self, each: MadeService, *, same: bool) -> None:
         assert each.twin is not None

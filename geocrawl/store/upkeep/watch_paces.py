@@ -41,7 +41,7 @@ _LAST_REQUESTS = select(
         1,
     ),
 ).where(in_list(ENDPOINT.c.id, "endpoints"))
-"""Read how many requests the last valid answer of each endpoint took, as a light probe does."""
+"""Read how many requests the last valid description of each endpoint took."""
 _CRAWL_DELAYS = select(HOST.c.name, HOST.c.crawl_delay_s).where(in_list(HOST.c.name, "hosts"))
 
 
@@ -70,44 +70,56 @@ def set_paces(connection: Connection, settings: Settings, at: float) -> int:
     return len(rows)
 
 
-def refuse_interval(connection: Connection, services: Collection[int], every_s: float, settings: Settings) -> None:
-    """Raise UsageError for an interval that is out of bounds or that a host of these services cannot bear, with the
-    shortest that it can.
+class HostLoads:
+    """The time that watched endpoints take of their hosts, with what was accepted since it was read."""
 
-    A host bears what its delay and its daily limit leave room for: the requests of a light probe of each of its
-    watched endpoints, each as often as it is watched.
-    """
-    if not LEAST_EVERY_S <= every_s <= MOST_EVERY_S:
-        raise UsageError("--every: expected 1 minute to 30 days, such as 5m")
-    new = connection.execute(_OF_SERVICES, {"services": sorted(services)}).fetchall()
-    hosts = sorted({row[3] for row in new})
-    numbers = {row[0] for row in new}
-    others = [row for row in connection.execute(_PACED).fetchall() if row[3] in hosts and row[0] not in numbers]
-    requests = _requests(connection, [row[0] for row in (*new, *others)])
-    delays = _delays(connection, hosts, settings)
-    asked, taken, count = defaultdict[str, float](float), defaultdict[str, float](float), defaultdict[str, int](int)
-    for endpoint, _, _, host, *_ in new:
-        asked[host] += requests[endpoint] * delays[host]
-        count[host] += 1
-    for endpoint, _, _, host, pace_s, _ in others:
-        taken[host] += requests[endpoint] * delays[host] / pace_s
-    for host in hosts:
-        free = 1.0 - taken[host]
-        if free > 0 and asked[host] / free <= every_s:
-            continue
-        shortest_s = math.ceil(max(asked[host] / free, LEAST_EVERY_S)) if free > 0 else math.inf
+    def __init__(self, connection: Connection, settings: Settings) -> None:
+        self._connection, self._settings = connection, settings
+        self._every_s: defaultdict[str, dict[int, float]] = defaultdict(dict)
+        """Host → endpoint → the interval at which it is asked."""
+        self._requests: dict[int, int] = {}
+        for endpoint, _, _, host, every_s, _ in connection.execute(_PACED):
+            self._every_s[host][endpoint] = every_s
+
+    def accept(self, services: Collection[int], every_s: float) -> None:
+        """Add the endpoints of these services at an interval. Raises UsageError for one that is out of bounds or that
+        a host of them cannot bear, with the shortest that it can.
+
+        A host bears what its delay and its daily limit leave room for: the requests of a light probe of each of its
+        watched endpoints, for its description and for content of a layer, each as often as it is watched.
+        """
+        if not LEAST_EVERY_S <= every_s <= MOST_EVERY_S:
+            raise UsageError("--every: expected 1 minute to 30 days, such as 5m")
+        new: defaultdict[str, dict[int, float]] = defaultdict(dict)
+        for endpoint, _, _, host, *_ in self._connection.execute(_OF_SERVICES, {"services": sorted(services)}):
+            new[host][endpoint] = every_s
+        delays = _delays(self._connection, sorted(new), self._settings)
+        for host, endpoints in new.items():
+            self._refuse(host, endpoints, delays[host], every_s)
+        for host, endpoints in new.items():
+            self._every_s[host] |= endpoints
+
+    def _refuse(self, host: str, new: Mapping[int, float], delay_s: float, every_s: float) -> None:
+        others = {endpoint: pace_s for endpoint, pace_s in self._every_s[host].items() if endpoint not in new}
+        self._read_requests({*new, *others})
+        asked = sum(self._requests[endpoint] * delay_s for endpoint in new)
+        free = 1.0 - sum(self._requests[endpoint] * delay_s / pace_s for endpoint, pace_s in others.items())
+        if free > 0 and asked / free <= every_s:
+            return
+        shortest_s = math.ceil(max(asked / free, LEAST_EVERY_S)) if free > 0 else math.inf
         can = (
             f"the shortest is {spell_duration(float(shortest_s))}" if shortest_s <= MOST_EVERY_S else "no room is left"
         )
         raise UsageError(
-            f"--every {spell_duration(every_s)}: {host} cannot bear that with {counted(count[host], 'address')} "
-            f"and {delays[host]:g} s between two requests; {can}"
+            f"--every {spell_duration(every_s)}: {host} cannot bear that with {counted(len(new), 'address')} "
+            f"and {delay_s:g} s between two requests; {can}"
         )
 
-
-def _requests(connection: Connection, endpoints: Collection[int]) -> Mapping[int, int]:
-    rows = connection.execute(_LAST_REQUESTS, {"endpoints": sorted(endpoints)})
-    return {endpoint: max(requests, 1) for endpoint, requests in rows}
+    def _read_requests(self, endpoints: set[int]) -> None:
+        if missing := sorted(endpoints - self._requests.keys()):
+            rows = self._connection.execute(_LAST_REQUESTS, {"endpoints": missing})
+            content = int(self._settings.maps and self._settings.map_requests > 0)
+            self._requests |= {endpoint: max(requests, 1) + content for endpoint, requests in rows}
 
 
 def _delays(connection: Connection, hosts: Collection[str], settings: Settings) -> Mapping[str, float]:

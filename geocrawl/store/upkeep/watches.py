@@ -22,7 +22,7 @@ from geocrawl.store.database.constructs import in_list
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.schema.tables import CHANGE, ENDPOINT, HEALTH_EVENT, NOTICE, SERVICE, SERVICE_ALIAS, WATCH
 from geocrawl.store.database.views import V_SERVICES
-from geocrawl.store.upkeep.watch_paces import refuse_interval, set_paces
+from geocrawl.store.upkeep.watch_paces import HostLoads, set_paces
 
 Numbers = Callable[[str], Collection[int]]
 """Returns the numbers of the services that a query finds; raises UsageError for one that cannot be read."""
@@ -45,6 +45,19 @@ _WATCHES = select(
     select(func.count()).select_from(NOTICE).where(*_WAITS).scalar_subquery().label("unsent"),
     *(WATCH.c[name] for name in ("failures", "retry_at", "last_error", "every_s")),
 ).order_by(WATCH.c.id)
+_ONE_WATCH = _WATCHES.where(WATCH.c.id == bindparam("watch"))
+_SAME = select(WATCH.c.id).where(
+    WATCH.c.service_id.is_not_distinct_from(bindparam("service")),
+    *(WATCH.c.query == bindparam("query"), WATCH.c.recipient == bindparam("recipient")),
+)
+_OF_ONE = select(WATCH.c.id, WATCH.c.service_id, WATCH.c.known, WATCH.c.change_id).where(
+    WATCH.c.service_id.is_not(None)
+)
+_CHANGED = (
+    select(CHANGE.c.service_id, func.max(CHANGE.c.id))
+    .where(CHANGE.c.id > bindparam("after"))
+    .group_by(CHANGE.c.service_id)
+)
 _KNOWN = select(WATCH.c.known, WATCH.c.change_id).where(WATCH.c.id == bindparam("watch"))
 _DEAD = (
     select(ENDPOINT.c.service_id, func.min(case((ENDPOINT.c.health.in_(("down", "gone")), 1), else_=0)))
@@ -98,6 +111,11 @@ _ADD_NOTICE = insert(NOTICE)
 _CHANGE_WATCH = update(WATCH).where(WATCH.c.id == bindparam("watch"))
 _RESERVE = _CHANGE_WATCH.where(WATCH.c.busy_until <= bindparam("now")).values(busy_until=bindparam("until"))
 _NOTE_LOOK = _CHANGE_WATCH.values(known=bindparam("now_known"), change_id=bindparam("highest"))
+_NOTE_QUIET = (
+    update(WATCH)
+    .where(in_list(WATCH.c.id, "watches"), WATCH.c.change_id < bindparam("highest"))
+    .values(change_id=bindparam("highest"))
+)
 _NOTE_ERROR = _CHANGE_WATCH.values(last_error=bindparam("error"))
 _NOTE_FAILURE = _CHANGE_WATCH.values(failures=WATCH.c.failures + 1, retry_at=bindparam("again_at"), busy_until=0)
 _NOTE_DELIVERY = _CHANGE_WATCH.values(
@@ -129,8 +147,7 @@ class Watches:
 
     def all(self) -> list[Watch]:
         """Return every watch, the oldest first."""
-        rows = self._connection.execute(_WATCHES).dicts()
-        return [Watch(services=len(json.loads(row.pop("known"))), **row) for row in rows]
+        return [_watch(row) for row in self._connection.execute(_WATCHES).dicts()]
 
     def add(
         self,
@@ -142,10 +159,12 @@ class Watches:
         *,
         every_s: float | None = None,
         settings: Settings | None = None,
+        loads: HostLoads | None = None,
     ) -> Watch:
         """Store a watch on a service (its number) or a saved search (its text); return it.
 
         Only what happens from now on is reported. `every_s`: the time between two probes, which `settings` bound.
+        `loads`: given by a caller that adds many watches and sets the paces in the end (`set_paces`).
         Raises UsageError for a watch that is there already, for a query that cannot be read and for an interval that
         hosts cannot bear, NothingFound for an unknown service.
         """
@@ -155,11 +174,11 @@ class Watches:
             query = ""
         else:
             ids, service_id, query = numbers(subject), None, subject
-        for each in self.all():
-            if (each.service_id, each.query, each.recipient) == (service_id, query, recipient):
-                raise UsageError(f"watch {each.id} tells {recipient or 'nobody'} of that already")
+        same = {"service": service_id, "query": query, "recipient": recipient}
+        if (there := self._connection.execute(_SAME, same).fetchone()) is not None:
+            raise UsageError(f"watch {there[0]} tells {recipient or 'nobody'} of that already")
         if every_s is not None and settings is not None:
-            refuse_interval(self._connection, ids, every_s, settings)
+            (loads or HostLoads(self._connection, settings)).accept(ids, every_s)
         with self._database.transaction:
             row: dict[str, object] = {
                 "service_id": service_id,
@@ -172,9 +191,9 @@ class Watches:
             highest = self._connection.execute(_HIGHEST_CHANGE).fetchone()[0]
             row |= {"created_at": at, "known": known, "change_id": highest}
             number = self._connection.execute(_ADD_WATCH, row).fetchone()[0]
-            if settings is not None:
+            if settings is not None and loads is None:
                 set_paces(self._connection, settings, at)
-        return next(each for each in self.all() if each.id == number)
+        return _watch(next(self._connection.execute(_ONE_WATCH, {"watch": number}).dicts()))
 
     def remove(self, number: int) -> bool:
         """Delete a watch with its notices; return whether there was one."""
@@ -197,7 +216,11 @@ class Watches:
     def look(self, numbers: Numbers, at: float) -> int:
         """Compare the catalogue with what each watch knows, and write a notice of each difference; return how many."""
         written = 0
+        with self._database.transaction:
+            quiet = self._quiet()
         for watch in self.all():
+            if watch.id in quiet:
+                continue
             try:
                 found = None if watch.service_id is not None else frozenset(numbers(watch.query))
             except UsageError as error:
@@ -208,6 +231,26 @@ class Watches:
         with self._database.transaction:
             self._connection.execute(_DROP_OLD, {"before": at - _KEPT_S})
         return written
+
+    def _quiet(self) -> set[int]:
+        """Return the watches on one service of which nothing is to be told, found for all together; they know the
+        newest change now."""
+        rows = self._connection.execute(_OF_ONE).fetchall()
+        if not rows:
+            return set()
+        highest = self._connection.execute(_HIGHEST_CHANGE).fetchone()[0]
+        changed = dict(self._connection.execute(_CHANGED, {"after": min(row[3] for row in rows)}).fetchall())
+        services = {service for _, service, _, _ in rows}
+        former = dict(self._connection.execute(_FORMER, {"ids": services}).fetchall())
+        now = _dead(self._connection, services)
+        quiet = {
+            number
+            for number, service, known, seen in rows
+            if service in now and service not in former and changed.get(service, 0) <= seen
+            if {service: now[service]} == {int(name): bool(dead) for name, dead in json.loads(known).items()}
+        }
+        self._connection.execute(_NOTE_QUIET, {"watches": quiet, "highest": highest})
+        return quiet
 
     def _look_at(self, watch: Watch, found: frozenset[int] | None, at: float) -> int:
         """Write the notices of one watch. `found`: what its search finds now; None: it watches one service."""
@@ -309,6 +352,10 @@ class _Quiet:
             detail["layers"] = found.layers[:_MOST_LAYERS]
             detail["more_layers"] = max(0, len(found.layers) - _MOST_LAYERS)
         return json.dumps(detail, ensure_ascii=False)
+
+
+def _watch(row: dict[str, Any]) -> Watch:
+    return Watch(services=len(json.loads(row.pop("known"))), **row)
 
 
 def _existing(connection: Connection, number: int) -> tuple[int]:

@@ -16,6 +16,7 @@ from geocrawl.settings import Settings
 from geocrawl.store.upkeep.clock_limits import shorten_waits
 from geocrawl.store.upkeep.forget import forget
 from geocrawl.store.upkeep.watches import QUIET_AFTER, Watches
+from tests.store.transactions import transactions_of
 from tests.support.world import World, candidate, verdict
 
 ROADS = Service(
@@ -109,6 +110,19 @@ def test_lost_layers_are_named(world: Watched) -> None:
     (notice,) = delivery.notices
     assert (notice.what, notice.title, notice.url) == (What.LAYERS_REMOVED, "Roads", "http://a.example/wms")
     assert notice.layers == tuple(f"l{number}" for number in range(5, 25)) and notice.more_layers == 5
+
+
+def test_of_many_watched_services_those_with_news_alone_are_looked_at_one_by_one(world: Watched) -> None:
+    for number in range(2, 20):
+        world.probe(f"s{number}.example/wms", replace(ROADS, title=f"Roads {number}", fingerprint=f"n{number}"))
+        world.watch(number)
+    world.watch(1)
+    world.die("s7.example/wms")
+    world.probe("s9.example/wms", replace(ROADS, title="Roads 9", layers=ROADS.layers[:5], fingerprint="n9b"))
+    with transactions_of(world.database) as done:
+        assert world.watches.look(world.numbers, world.clock.now()) == 2
+    assert len(done) == 4, "of all, of each of the two, and of what is too old"
+    assert world.look() == [(What.DIED, 7), (What.LAYERS_REMOVED, 9)]
 
 
 def test_a_search_reports_what_it_finds_for_the_first_time(world: Watched) -> None:
