@@ -73,6 +73,13 @@ def test_an_entry_of_several_layers_works_when_all_do(web: DemoWeb) -> None:
     assert one.state is EntryState.LAYER_MISSING and "nothing-like-it" in one.detail and one.nearest == ""
 
 
+def test_a_tile_of_the_layer_that_the_entry_names_is_requested(web: DemoWeb) -> None:
+    address = "http://maps.sandhaven-harbour.example/charts/wmts"
+    results = check(web, *(entry(address, name, kind=Kind.WMTS) for name in ("fairways", "anchorages")))
+    assert [result.state for result in results] == [EntryState.OK] * 2
+    assert "fairways" in results[0].requested and "anchorages" in results[1].requested
+
+
 def test_what_cannot_be_asked_says_why(web: DemoWeb) -> None:
     (tiles,) = check(web, ListEntry("tiles", "http://tiles.example/{z}/{x}/{y}.png", why_not="a template of tiles"))
     assert (tiles.state, tiles.detail) == (EntryState.NOT_CHECKED, "a template of tiles")

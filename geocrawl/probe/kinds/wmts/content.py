@@ -221,7 +221,9 @@ def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInt
     tiles = yield from _tiles_of(endpoint.url, service)
     if tiles is None:
         return attempts.report(endpoint)
-    for layer in spread([layer for layer in tiles.layers if formats_of(layer) or layer.templates], most):
+    usable = [layer for layer in tiles.layers if formats_of(layer) or layer.templates]
+    wanted = {layer.name for layer in service.layers}
+    for layer in spread([layer for layer in usable if layer.name in wanted] or usable, most):
         yield from _try(tiles, layer, attempts)
         if attempts.is_enough:
             break
