@@ -152,7 +152,7 @@ class LayersCheck:
         report = ContentReport(Level.ADVERTISED)
         for name in self.layers.get(endpoint_place(endpoint), ()):
             if (layer := _layer_named(service, name)) is not None:
-                report = yield from self.inner.run(endpoint, _narrowed(service, layer))
+                report = yield from self.inner.run(endpoint, service.narrowed_to(layer))
                 attempts += (replace(attempt, layer=name) for attempt in report.attempts)
         return replace(report, attempts=tuple(attempts))
 
@@ -161,12 +161,6 @@ def _layer_named(service: Service, name: str) -> Layer | None:
     """Return the layer of this name, None for no such layer; the prefix of a namespace may be missing."""
     alike = [layer for layer in service.layers if layer.name and name in (layer.name, layer.name.rpartition(":")[2])]
     return min(alike, key=lambda layer: layer.name != name, default=None)
-
-
-def _narrowed(service: Service, layer: Layer) -> Service:
-    """Return the service with one layer alone, below the groups that it inherits from, which cannot be requested."""
-    line = reversed([layer, *(replace(group, name="") for group in list(service.ancestry(layer))[1:])])
-    return replace(service, layers=tuple(replace(one, parent=at - 1 if at else None) for at, one in enumerate(line)))
 
 
 class _Visits:

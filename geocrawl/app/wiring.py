@@ -39,7 +39,7 @@ from geocrawl.priority import registry
 from geocrawl.priority.strategies.ipagerank import PageFilter, make_page_filter
 from geocrawl.priority.topics import demand_topic, find_topic, topics_folder
 from geocrawl.probe.decoding import read_picture
-from geocrawl.probe.registry import content_checks, declarations, probes
+from geocrawl.probe.registry import content_check_of, content_checks, declarations, probes
 from geocrawl.reading import InLoop, ReadingLimits, ReadingProcesses
 from geocrawl.settings import DEFAULT_STRATEGY, SLOW_S, Settings
 from geocrawl.store import FrontierOptions, Store
@@ -292,6 +292,7 @@ def _make_probe_visitor(session: Session, guesses: Guesses | None) -> ProbeVisit
         probes=probes(),
         pool=session.pool,
         content_checks=tuple(map(session.kind.content_check, checks)),
+        light_checks=tuple(content_check_of(each.kind, layers=1) for each in checks),
         recogniser=session.detector,
         clock=session.clock,
         retry_first_s=settings.retry_first_s,

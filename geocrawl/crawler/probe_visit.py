@@ -21,6 +21,7 @@ from geocrawl.model import (
     Candidate,
     ContentReport,
     Deviation,
+    Entry,
     Evidence,
     Failure,
     FailureCode,
@@ -35,7 +36,7 @@ from geocrawl.model import (
     Verdict,
     Visit,
 )
-from geocrawl.model.health import second_look_s
+from geocrawl.model.health import second_look_s, turn_at
 from geocrawl.model.web import validators_of
 from geocrawl.ports import Ask, Clock, ContentCheck, ContentInterview, Probe, ReadingPool, Recogniser, Turn
 
@@ -54,6 +55,7 @@ class ProbeVisitor:
         records_rank: Rank,
         probe_time_s: float,
         content_checks: Sequence[ContentCheck] = (),
+        light_checks: Sequence[ContentCheck] = (),
         map_requests: int = 0,
         map_requests_per_host: int = 0,
         siblings: int = 0,
@@ -62,7 +64,8 @@ class ProbeVisitor:
     ) -> None:
         """Set the parts and limits of visits.
 
-        `records_rank`: rank of a catalogue's first page of records. `content_checks`: may be empty. `probe_time_s`,
+        `records_rank`: rank of a catalogue's first page of records. `content_checks`: may be empty; `light_checks`: of
+        one layer, between two full probes of what is watched. `probe_time_s`,
         `map_requests`, `map_requests_per_host`, `siblings`: as in `Settings`. `wants_lead(asked, named)`: whether to
         queue the endpoint `named`, which an answer of the endpoint `asked` names. `guesses`: learns where guesses were
         wrong.
@@ -75,6 +78,7 @@ class ProbeVisitor:
         self._records_rank = records_rank
         self._probe_time_s = probe_time_s
         self._content_checks = {check.kind: check for check in content_checks}
+        self._light_checks = {check.kind: check for check in light_checks}
         self._map_requests = map_requests
         self._map_requests_spent = Counter[str]()
         self._map_requests_per_host = map_requests_per_host
@@ -91,8 +95,8 @@ class ProbeVisitor:
         entry, suspect = lease.entry, lease.entry.is_suspect
         result = await run_interview(probe, candidate, turn, self._pool, entry.validators, time=time, suspect=suspect)
         content = None
-        if isinstance(result, Verdict) and not entry.is_light:
-            content = await self._check_content(result, candidate, turn, time, suspect=suspect)
+        if isinstance(result, Verdict):
+            content = await self._check_content(result, entry, turn, time)
         host = _watched_host(lease, result, turn.host, self._clock.now())
         if isinstance(result, NotAllowed):
             return self._refused(lease, result, host)
@@ -103,21 +107,30 @@ class ProbeVisitor:
         return self._judged(lease, result, content, host, candidate)
 
     async def _check_content(
-        self, verdict: Verdict, candidate: Candidate, turn: Turn, time: TimeBudget, *, suspect: bool
+        self, verdict: Verdict, entry: Entry, turn: Turn, time: TimeBudget
     ) -> ContentReport | None:
-        """Check the content of a valid service, within the budgets of the visit and of the host."""
-        if verdict.service is None or verdict.status is not Status.VALID:
+        """Check the content of a valid service within the budgets of the visit and of the host. A light probe, whose
+        number its interval bounds, checks one layer in turn instead."""
+        service, candidate = verdict.service, entry.candidate
+        if service is None or verdict.status is not Status.VALID or candidate is None:
             return None
-        check, host = self._content_checks.get(verdict.service.kind), candidate.endpoint.url.host
-        most = min(self._map_requests, self._map_requests_per_host - self._map_requests_spent[host])
+        host, most = candidate.endpoint.url.host, self._map_requests
+        if entry.is_light and entry.every_s is not None:
+            check, service = (
+                self._light_checks.get(service.kind),
+                service.one_in_turn(turn_at(entry.every_s, self._clock.now())),
+            )
+        else:
+            check = self._content_checks.get(service.kind)
+            most = min(most, self._map_requests_per_host - self._map_requests_spent[host])
         if check is None or most <= 0:
             return None
 
         def spend() -> None:
-            self._map_requests_spent[host] += 1
+            self._map_requests_spent[host] += not entry.is_light
 
-        begin = partial(check.run, candidate.endpoint, verdict.service)
-        return await run_content_check(begin, turn, self._pool, most, spend, time, suspect=suspect)
+        begin = partial(check.run, candidate.endpoint, service)
+        return await run_content_check(begin, turn, self._pool, most, spend, time, suspect=entry.is_suspect)
 
     def _refused(self, lease: Lease, found: NotAllowed, host: HostState) -> Visit:
         return Visit(

@@ -51,7 +51,7 @@ class Entry:
     every_s: float | None = None
     """Time between two probes that a watch asks for, in seconds; None: nobody watches the endpoint in minutes."""
     is_light: bool = False
-    """Whether the probe is one between two full ones: validators are sent, and no content is asked for."""
+    """Whether the probe is one between two full ones: validators are sent, and content of one layer is asked for."""
 
     @property
     def is_behind(self) -> bool:

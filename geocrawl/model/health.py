@@ -171,6 +171,11 @@ def second_look_s(every_s: float) -> float:
     return min(_SECOND_LOOK_S, every_s / 3)
 
 
+def turn_at(every_s: float, at: float) -> int:
+    """Return the number of a watched endpoint's interval in which a time lies."""
+    return int(at // every_s)
+
+
 class Speed(IntEnum):
     """Compares the answers of a watched endpoint with its own usual ones: two in a row decide."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +21,8 @@ GUESS = "guess:"
 """Beginning of the signal of an endpoint that is guessed beneath a portal; the rest is the key of its software."""
 SIBLING = "sibling"
 """`Evidence.signal` of an endpoint that is guessed because another kind answers at such an address."""
+_GOLDEN = (5**0.5 - 1) / 2
+"""Multiples of the golden ratio, without their whole parts, lie evenly in 0…1 (Weyl's equidistribution theorem)."""
 
 
 class Item(StrEnum):
@@ -175,6 +177,19 @@ class Service:
             layer, most = self.layers[parent], most - 1
             yield layer
             parent = layer.parent
+
+    def narrowed_to(self, layer: Layer) -> Service:
+        """Return the service with one layer alone, below the groups that it inherits from, which cannot be
+        requested."""
+        line = reversed([layer, *(replace(group, name="") for group in list(self.ancestry(layer))[1:])])
+        return replace(self, layers=tuple(replace(each, parent=at - 1 if at else None) for at, each in enumerate(line)))
+
+    def one_in_turn(self, turn: int) -> Service:
+        """Return the service with one layer alone that is no group: over many turns, also over those that follow each
+        other at equal steps, each layer comes as often as any other."""
+        groups = {layer.parent for layer in self.layers}
+        leaves = [layer for at, layer in enumerate(self.layers) if layer.name and at not in groups]
+        return self.narrowed_to(leaves[int(len(leaves) * (turn * _GOLDEN % 1.0))]) if leaves else self
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -15,6 +16,7 @@ from geocrawl.app.crawl import claim
 from geocrawl.app.session import Session
 from geocrawl.daemon.budget import without_limits
 from geocrawl.daemon.jobs import Jobs
+from geocrawl.demo.maps import draw_map
 from geocrawl.errors import UsageError
 from geocrawl.model.health import DAY_S
 from geocrawl.model.watches import What
@@ -24,7 +26,8 @@ from geocrawl.store.database.connection import Connection
 from geocrawl.store.upkeep.watches import Watches
 from geocrawl.urls import read_url
 from tests.daemon.test_not_modified import LaterClock
-from tests.support.answers import CAPABILITIES
+from tests.fates.web import capabilities
+from tests.support.answers import CAPABILITIES, EXCEPTION
 from tests.support.http_server import NOT_FOUND, answer, redirect, serve
 from tests.support.loop_time import LoopTime
 from tests.support.soak import Silent
@@ -282,13 +285,50 @@ async def test_between_two_full_probes_a_watched_service_is_asked_for_its_descri
     site = Site()
     async with daemon(tmp_path, site) as (working, _):
         working.watch(1, "", every_s=3600.0)
-        await working.watched_for(2 * 3600.0, step_s=600.0)
+        await working.watched_for(2 * 3600.0, step_s=3600.0)
         (proved_at,) = working.rows("SELECT whole_at FROM endpoint")[0]
-        await working.watched_for(20 * 3600.0, step_s=600.0)
+        await working.watched_for(20 * 3600.0, step_s=3600.0)
         assert working.rows("SELECT whole_at FROM endpoint") == [(proved_at,)]
-        await working.watched_for(6 * 3600.0, step_s=600.0)
+        await working.watched_for(6 * 3600.0, step_s=3600.0)
         assert working.rows("SELECT whole_at > ? FROM endpoint".replace("?", str(proved_at))) == [(1,)], "once a day"
         assert working.told == [], "nobody is told"
+
+
+@dataclass
+class LayeredSite(Site):
+    """A site whose service draws four layers but for those that are out of order."""
+
+    capabilities: str = field(default_factory=lambda: capabilities(1).decode())
+    asked: list[str] = field(default_factory=list)
+    """Layers whose pictures were requested."""
+    broken: str = ""
+
+    def respond(self, target: str) -> bytes | Awaitable[None]:
+        query = dict(parse_qsl(target.partition("?")[2]))
+        if query.get("REQUEST") != "GetMap":
+            return super().respond(target)
+        self.asked.append(query["LAYERS"])
+        if query["LAYERS"] == self.broken:
+            return answer(EXCEPTION.format("its file is gone").encode(), content_type="text/xml")
+        picture = draw_map((-10.0, 40.0, 10.0, 60.0), query["WIDTH"], query["HEIGHT"], "roads")
+        return answer(picture, content_type="image/png")
+
+
+async def test_between_two_full_probes_each_layer_is_asked_for_in_turn(tmp_path: Path) -> None:
+    site = LayeredSite()
+    async with daemon(tmp_path, site, settings=replace(SETTINGS, map_requests=8)) as (working, _):
+        working.watch(1, every_s=EVERY_S)
+        site.asked.clear()
+        await working.watched_for(12 * EVERY_S, step_s=EVERY_S)
+        assert set(site.asked) == {f"{name}_s1" for name in ("roads", "rivers", "parks", "wells")}
+        assert len(site.asked) <= 3 * 13, "a picture, which is compared with one or two others"
+        outcomes = "SELECT layer, outcome FROM proof ORDER BY layer"
+        assert {outcome for _, outcome in working.rows(outcomes)} == {"ok"} and len(working.rows(outcomes)) == 4
+        site.broken = "parks_s1"
+        await working.watched_for(6 * EVERY_S, step_s=EVERY_S)
+        told = dict(working.rows(outcomes))
+        assert told.pop("parks_s1") == "exception" and set(told.values()) == {"ok"} and len(told) == 3
+        assert working.rows("SELECT level, health FROM endpoint") == [("delivers", "alive")] and working.told == []
 
 
 async def test_an_interval_that_the_host_cannot_bear_is_refused_with_the_shortest_that_it_can(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import time
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from geocrawl.model.health import DAY_S
 from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.store.database.connection import Connection
+from geocrawl.store.upkeep.watches import Watches
 from geocrawl.urls import read_url
 from tests.support.answers import CAPABILITIES, EXCEPTION
 from tests.support.http_server import Loopback, answer, serve
@@ -110,6 +112,11 @@ class Watch:
         finally:
             await fetcher.close()
 
+    def every_five_minutes(self) -> None:
+        """Watch the first service in minutes."""
+        add = Watches(self._session.store.database).add
+        add(1, "", "", lambda query: (), self._clock.now(), every_s=300.0, settings=SETTINGS)
+
     def one(self, statement: str) -> tuple[object, ...]:
         row: tuple[object, ...] = self.connection.execute(statement).fetchone()
         return row
@@ -155,6 +162,19 @@ async def test_an_honest_server_is_asked_by_validators_and_says_when_something_i
         assert watching.one("SELECT title FROM service") == ("Roads of Jämtland",)
         assert watching.one("SELECT what, after FROM change") == ("title", "Roads of Jämtland")
         assert watching.one("SELECT changes FROM url WHERE address LIKE '%/' AND purpose = 'page'") == (1,)
+
+
+async def test_of_a_service_watched_in_minutes_one_description_in_twelve_is_read_whole(tmp_path: Path) -> None:
+    site = Site()
+    async with watch(tmp_path, site) as watching:
+        await watching.run()
+        site.take()
+        watching.every_five_minutes()
+        for _ in range(36):
+            await watching.run(300 / DAY_S)
+        found = Counter(site.take())
+        assert 2 <= found["/ows", 200] <= 4 and found["/ows", 304] >= 30
+        assert found["/map", 404] >= found["/ows", 200], "with content of a layer"
 
 
 async def test_a_server_whose_304_lies_is_found_out_within_thirty_days(tmp_path: Path) -> None:

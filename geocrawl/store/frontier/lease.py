@@ -29,7 +29,7 @@ from geocrawl.model import (
     Validators,
     WaitingHost,
 )
-from geocrawl.model.health import DAY_S
+from geocrawl.model.health import DAY_S, turn_at
 from geocrawl.settings import Settings
 from geocrawl.store.catalogue.write.verdicts import stored_candidate
 from geocrawl.store.database.connection import Connection
@@ -58,6 +58,9 @@ _REQUESTS_BUT_MAPS = 12
 """Requests of one lease besides content checks, at most: robots.txt, redirects, a probe's interview."""
 _ANY_TIER = -(2**31)
 _MOST_TOLD_KILLERS = 100
+_WHOLE_AMONG = 12
+"""One in so many light probes asks for the whole description: what is "not modified" (304) has no layers, of which one
+is asked for in turn."""
 _READ_AT_ONCE = 200
 """URLs of one host that are read to be refused one after the other."""
 
@@ -359,6 +362,8 @@ class Leases:
         row = self._connection.execute(sql.VALIDATORS, {"url": head.id, "after": since}).fetchone()
         is_watched = head.every_s is not None
         is_light = is_watched and head.whole_at is not None and now - head.whole_at < DAY_S
+        turn = turn_at(head.every_s, now) + head.id if head.every_s is not None else 0
+        is_whole = is_watched and (not is_light or turn % _WHOLE_AMONG == 0)
         return Entry(
             head.id,
             Purpose(head.purpose),
@@ -368,7 +373,7 @@ class Leases:
             head.attempts,
             head.hops,
             candidate,
-            Validators(*row) if row and is_light is is_watched else None,
+            Validators(*row) if row and not is_whole else None,
             head.kills,
             head.every_s,
             is_light,

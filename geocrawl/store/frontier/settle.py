@@ -301,7 +301,10 @@ class Settlement:
         moved_to, is_light = _moved_for_good(visit, visit.verdict), visit.lease.entry.is_light
         self.catalog.write(endpoint_id, candidate, visit.verdict, visit.at, moved_to, is_light=is_light)
         if visit.content_report is not None:
-            self.content_reports.write(endpoint_id, visit.content_report, visit.at)
+            is_watched = visit.lease.entry.every_s is not None
+            self.content_reports.write(
+                endpoint_id, visit.content_report, visit.at, is_watched=is_watched, is_light=is_light
+            )
         if probe_frees_page(visit.lease.entry.purpose, visit):
             self._free_pages(endpoint_id, queue)
 

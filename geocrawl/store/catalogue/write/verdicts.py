@@ -11,7 +11,9 @@ from sqlalchemy import bindparam, case, delete, func, insert, literal, or_, sele
 from sqlalchemy.dialects.sqlite import insert as insert_or_leave
 
 from geocrawl.model import (
+    Attempt,
     Candidate,
+    ContentOutcome,
     ContentReport,
     Deviation,
     Endpoint,
@@ -39,7 +41,7 @@ from geocrawl.store.catalogue.write.health import (
 )
 from geocrawl.store.catalogue.write.services import ServiceWriter, without_secrets
 from geocrawl.store.database.connection import Connection
-from geocrawl.store.database.constructs import in_list, upsert
+from geocrawl.store.database.constructs import greatest, in_list, upsert
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.keys import stored_url, twin_key
 from geocrawl.store.database.schema import GUESSED
@@ -439,7 +441,16 @@ _WRITE_LEVEL = _WRITE.values(
     {name: bindparam(name) for name in ("level", "proved_at", "cors")}
     | {"https": func.coalesce(bindparam("answers_https"), _row.https)}
 )
+_RAISE_LEVEL = _WRITE.values(
+    level=greatest(func.coalesce(_row.level, ""), bindparam("proven")), proved_at=bindparam("at")
+)
 _FORGET_REQUESTS = delete(PROOF).where(PROOF.c.endpoint_id == bindparam("endpoint"))
+_FORGET_LAYERS = _FORGET_REQUESTS.where(or_(in_list(PROOF.c.layer, "layers"), PROOF.c.position < bindparam("least")))
+_NEXT_REQUEST = select(func.coalesce(func.max(PROOF.c.position), -1) + 1).where(
+    PROOF.c.endpoint_id == bindparam("endpoint")
+)
+_MOST_REQUESTS = 50
+"""Most requests that are kept of a watched endpoint, whose layers are asked for in turn."""
 _ADD_REQUEST = insert(PROOF)
 _KEEP_THUMBNAIL = upsert(THUMBNAIL, "endpoint_id")
 _newest = select(
@@ -478,8 +489,18 @@ class ContentReportWriter:
         self._thumbnail_bytes = thumbnail_bytes
         self._written_thumbnails = 0
 
-    def write(self, endpoint_id: int, report: ContentReport, at: float) -> None:
-        """Replace the endpoint's former report. A thumbnail stays until a new one replaces it."""
+    def write(
+        self, endpoint_id: int, report: ContentReport, at: float, *, is_watched: bool = False, is_light: bool = False
+    ) -> None:
+        """Replace the endpoint's former report. A thumbnail stays until a new one replaces it.
+
+        Of a watched endpoint, what is known of other layers stays; a light probe (`Entry.is_light`) makes its level no
+        lower, as it asks for one layer."""
+        if is_light:
+            if asked := [attempt for attempt in report.attempts if attempt.outcome is not ContentOutcome.REFUSED]:
+                self._write_requests(endpoint_id, asked, is_watched=True)
+                self._connection.execute(_RAISE_LEVEL, {"endpoint": endpoint_id, "proven": report.level, "at": at})
+            return
         level = {
             "level": report.level,
             "proved_at": at,
@@ -487,7 +508,23 @@ class ContentReportWriter:
             "answers_https": None if report.https is None else int(report.https),
         }
         self._connection.execute(_WRITE_LEVEL, {"endpoint": endpoint_id, **level})
-        self._connection.execute(_FORGET_REQUESTS, {"endpoint": endpoint_id})
+        self._write_requests(endpoint_id, report.attempts, is_watched=is_watched)
+        if report.thumbnail and self._thumbnail_bytes > 0:
+            self._keep_thumbnail(endpoint_id, report.thumbnail, at)
+        if report.fields:
+            self._write_fields(endpoint_id, report.fields)
+
+    def _write_requests(self, endpoint_id: int, attempts: Sequence[Attempt], *, is_watched: bool) -> None:
+        """Write the requests of a report in place of the former ones; of a watched endpoint, of those for the same
+        layers and of the oldest."""
+        first, of_endpoint = 0, {"endpoint": endpoint_id}
+        if is_watched:
+            first = self._connection.execute(_NEXT_REQUEST, of_endpoint).fetchone()[0]
+            layers = [attempt.layer for attempt in attempts]
+            least = first + len(attempts) - _MOST_REQUESTS
+            self._connection.execute(_FORGET_LAYERS, {**of_endpoint, "layers": layers, "least": least})
+        else:
+            self._connection.execute(_FORGET_REQUESTS, of_endpoint)
         rows = [
             {
                 "endpoint_id": endpoint_id,
@@ -500,14 +537,10 @@ class ContentReportWriter:
                 "url": attempt.url,
                 "zoom": attempt.zoom,
             }
-            for position, attempt in enumerate(report.attempts)
+            for position, attempt in enumerate(attempts, first)
         ]
         if rows:
             self._connection.executemany(_ADD_REQUEST, rows)
-        if report.thumbnail and self._thumbnail_bytes > 0:
-            self._keep_thumbnail(endpoint_id, report.thumbnail, at)
-        if report.fields:
-            self._write_fields(endpoint_id, report.fields)
 
     def _write_fields(self, endpoint_id: int, fields: Mapping[str, tuple[Field, ...]]) -> None:
         """Write the fields of an endpoint's layers that differ from those that are known, into the search, too."""
