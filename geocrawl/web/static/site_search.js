@@ -60,17 +60,19 @@
   }
   window.geocrawlWordsOf = wordsOf;
 
-  function* unpacked(packed) {
+  // Calls `take` with each number of a word.
+  function unpack(packed, take) {
     const bytes = atob(packed);
     let number = 0;
-    for (let at = 0, rest = 0, shift = 0; at < bytes.length; at++) {
+    for (let at = 0, rest = 0, unit = 1; at < bytes.length; at++) {
       const byte = bytes.charCodeAt(at);
-      rest += (byte & 127) * 2 ** shift;
-      shift += 7;
+      rest += (byte & 127) * unit;
+      unit *= 128;
       if (byte < 128) {
         number += rest;
-        yield number;
-        rest = shift = 0;
+        take(number);
+        rest = 0;
+        unit = 1;
       }
     }
   }
@@ -105,11 +107,12 @@
     for (const part of every) {
       const fitting = isPrefix ? Object.keys(part).filter((each) => each.startsWith(word)) : Object.hasOwn(part, word) ? [word] : [];
       for (const each of fitting) {
-        for (const number of unpacked(part[each])) {
+        const factor = each === word ? 1 : PREFIX_WEIGHT;
+        unpack(part[each], (number) => {
           const service = Math.floor(number / FIELDS);
-          const weight = WEIGHTS[number % FIELDS] * (each === word ? 1 : PREFIX_WEIGHT);
+          const weight = WEIGHTS[number % FIELDS] * factor;
           if (weight > found[service]) found[service] = weight;
-        }
+        });
       }
     }
     return found;
@@ -130,27 +133,34 @@
       Promise.all(words.map((word) => weightsOf(index, word, word.length > 2 || HAN.test(word)))),
       Promise.all(filters.map((word) => weightsOf(index, word, false))),
     ]);
-    const frequency = byWord.map((weights) => weights.reduce((sum, each) => sum + (each > 0), 0));
-    const best = [];
+    const rarity = byWord.map((weights) => {
+      let count = 0;
+      for (const each of weights) if (each) count++;
+      return Math.log(1 + index.services / count);
+    });
+    const scores = new Float64Array(index.last + 1);
+    let best = [];
     let most = 0;
     for (let service = 1; service <= index.last; service++) {
-      const rank = RANKS.indexOf(ranks[service] ?? "A");
-      if (rank < 1 || (asked.working && rank < WORKING) || byFilter.some((weights) => !weights[service])) continue;
       let score = 0;
       let count = 0;
-      byWord.forEach((weights, number) => {
-        if (!weights[service]) return;
+      for (let number = 0; number < byWord.length; number++) {
+        const weight = byWord[number][service];
+        if (!weight) continue;
         count++;
-        score += weights[service] * Math.log(1 + index.services / frequency[number]);
-      });
-      if (words.length && !count) continue;
+        score += weight * rarity[number];
+      }
+      if (count < most || (words.length && !count)) continue;
+      const rank = RANKS.indexOf(ranks[service] ?? "A");
+      if (rank < 1 || (asked.working && rank < WORKING) || byFilter.some((weights) => !weights[service])) continue;
+      if (count > most) best = [];
+      most = count;
       const quality = (rank % WORKING) / WORKING;
-      best.push([count, (words.length ? score : 1) * (0.7 + 0.3 * quality) * (rank < WORKING ? 0.6 : 1), service]);
-      most = Math.max(most, count);
+      scores[service] = (words.length ? score : 1) * (0.7 + 0.3 * quality) * (rank < WORKING ? 0.6 : 1);
+      best.push(service);
     }
-    const whole = best.filter(([count]) => count === most);
-    whole.sort((one, other) => other[1] - one[1] || one[2] - other[2]);
-    return { services: whole.map((each) => each[2]), isWhole: most === words.length };
+    best.sort((one, other) => scores[other] - scores[one] || one - other);
+    return { services: best, isWhole: most === words.length };
   }
 
   async function cardsOf(services) {
@@ -162,6 +172,9 @@
   const pageOf = (service) => `services/${Math.floor(service / 500)}/${service}.html`;
 
   // ------------------------------------------------------------------------- what is shown
+
+  // As `toLocaleString("en")`, which loads the rules of all languages first.
+  const thousands = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
 
   function made(name, className, text) {
     const node = document.createElement(name);
@@ -190,7 +203,7 @@
     const facts = made("p", "facts", "");
     facts.append(made("span", `kind k-${kind}`, texts.kind[kind] ?? kind), made("span", `health h-${health}`, texts.health[health] ?? health));
     if (level) facts.append(made("span", `level l-${level}`, texts.level[level] ?? level));
-    if (layers) facts.append(made("span", "", layers === 1 ? texts.layer : texts.layers.replace("{n}", layers.toLocaleString("en"))));
+    if (layers) facts.append(made("span", "", layers === 1 ? texts.layer : texts.layers.replace("{n}", thousands(layers))));
     if (country) facts.append(made("span", "", country));
     if (provider) facts.append(made("span", "provider", provider));
     body.append(heading, facts, made("p", "abstract", abstract));
@@ -263,22 +276,24 @@
         // a browser may refuse it for a file
       }
     }
-    element("found").hidden = !query.size;
-    element("home").hidden = query.size > 0;
-    document.querySelector(".hero").classList.toggle("small", query.size > 0);
-    if (!query.size) return drawOnMap([], "");
     try {
-      const found = await search(wanted);
-      const cards = await cardsOf(found.services.slice((page - 1) * HITS, page * HITS));
-      if (own === turn) fill(found, cards, page, wanted.cell);
+      if (query.size) {
+        const found = await search(wanted);
+        const cards = await cardsOf(found.services.slice((page - 1) * HITS, page * HITS));
+        if (own === turn) fill(found, cards, page, wanted.cell);
+      }
     } catch {
       if (own === turn) element("summary").textContent = texts.failed;
     }
+    if (own !== turn) return;
+    element("found").hidden = !query.size; // not before all is there: the page is drawn once
+    element("home").hidden = query.size > 0;
+    document.querySelector(".hero").classList.toggle("small", query.size > 0);
   }
 
   function fill(found, cards, page, cell) {
     const count = found.services.length;
-    element("summary").textContent = count === 1 ? texts.foundOne : texts.found.replace("{n}", count.toLocaleString("en"));
+    element("summary").textContent = count === 1 ? texts.foundOne : texts.found.replace("{n}", thousands(count));
     if (count && !found.isWhole) element("summary").append(" ", made("span", "faint", texts.most));
     if (cell) element("summary").append(" ", buttonWithout("chip", `${texts.square} ×`, ["cell"]));
     element("hits").start = (page - 1) * HITS + 1;
