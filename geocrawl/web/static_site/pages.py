@@ -34,7 +34,7 @@ from geocrawl.web.texts import Words
 ASSETS = tuple(STATIC / name for name in ("page.css", "page.js", "icon.svg", "land.svg", "site_search.js"))
 """Shipped files that the pages load."""
 IN_FOLDER = 500
-"""Services of one folder of pages, whose list is one page of some 60 kB."""
+"""Services of one folder of pages."""
 IN_CARDS = 10
 """Services of one file of cards, which a browser loads for each hit of a search."""
 _MOST_ABSTRACT = 240
@@ -110,8 +110,8 @@ class SiteLinks:
     def __call__(self, path: str, /, **parameters: str) -> str:
         """Return the address of a file or of a folder's page, "/" with what the search shall find."""
         place = path.strip("/")
-        if parameters.pop("f", ""):  # the records of a folder, or the catalogue that leads to them
-            place = f"{place}/catalog.json" if "/" in place else "catalog.json"
+        if parameters.pop("f", ""):  # the catalogue that leads to all records
+            place = "catalog.json"
         elif "." not in place:
             place = f"{place}/index.html".lstrip("/")
         return f"{self._root}{place}" + (f"?{urlencode(parameters)}" if parameters else "")

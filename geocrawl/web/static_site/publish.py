@@ -35,6 +35,10 @@ from geocrawl.wording import seconds
 
 _NEWS_OF_FEEDS = 100
 _MOST_NEWEST = 10
+_MOST_LISTED = 500
+"""Services of one list, whose page is some 60 kB."""
+_LEAST_LISTED, _BEGINS_LIST = 200, 64
+"""A list of so many ends before a service whose number is a multiple of the second."""
 _RANKS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 """Characters by their value. The file of ranks has one for each number of a service: value 0 for a number that no
 service has, 1 to 31 for a service that does not work, 32 to 62 for one that works, rising with its quality."""
@@ -100,7 +104,7 @@ def _services(catalogue: Catalogue, selection: Selection, folder: SiteFolder, op
     """Write pages, records, cards and lists of the services; return what the rest is made of."""
     whole = _Whole()
     rows = _with_layers(catalogue.read_services(selection), catalogue.read_layers(selection))
-    folders = list[tuple[int, int, str, str]]()
+    folders, names = list[tuple[str, str, int]](), list[tuple[str, int, str]]()
     for number, group in groupby(rows, key=lambda row: row[0].id // pages.IN_FOLDER):
         own = list(group)
         sources = dict[int, str]()
@@ -114,8 +118,10 @@ def _services(catalogue: Catalogue, selection: Selection, folder: SiteFolder, op
             language = options.language
             source = digest_of([language, *(sources[card.id] for card in cards)])
             folder.write_made([f"search/{name}.js"], source, partial(pages.cards_script, name, cards, language))
-        folders.append((number, len(own), *_list(folder, options, number, [service for service, _ in own])))
-    _list_of_folders(folder, options, folders)
+        folders.append(_records(folder, options, number, [service for service, _ in own]))
+        names += [(name_of(service), service.id, service.kind) for service, _ in own]
+    _catalogue(folder, options, folders)
+    _lists(folder, options, names)
     return whole
 
 
@@ -170,45 +176,65 @@ def _take_in(whole: _Whole, service: Service, layers: list[Layer]) -> None:
     )
 
 
-def _list(folder: SiteFolder, options: SiteOptions, number: int, services: list[Service]) -> tuple[str, str]:
-    """Write the list of the services of a folder by their names, as a page and as a catalogue of records; return the
-    first and the last name."""
-    place, heading = f"services/{number}", f"{services[0].id} – {services[-1].id}"
-    rows = [(service.id, name_of(service), service.kind) for service in services]
-    rows.sort(key=lambda row: row[1].casefold())
+def _records(folder: SiteFolder, options: SiteOptions, number: int, services: list[Service]) -> tuple[str, str, int]:
+    """Write the catalogue of the records of a folder; return its place, its title and how many it has."""
+    place, title = f"services/{number}/catalog.json", f"{services[0].id} – {services[-1].id}"
+    rows = [(service.id, name_of(service)) for service in services]
 
     def make() -> Iterator[bytes]:
-        links = [{"href": f"{id_}.html", "title": name, "kind": kind} for id_, name, kind in rows]
-        yield options.page("document.html", f"{place}/index.html", {"heading": heading, "about": "", "links": links})
-        records = [
+        links = [
             link("catalog.json", "self", "application/json", "this document"),
             link("../../catalog.json", "root", "application/json", "the catalogue"),
-            *(link(f"{id_}.json", "item", GEOJSON, name) for id_, name, _ in rows),
+            *(link(f"{id_}.json", "item", GEOJSON, name) for id_, name in rows),
         ]
-        yield pages.catalogue_record(options, heading, records, len(rows))
+        yield pages.catalogue_record(options, title, links, len(rows))
 
-    folder.write_made([f"{place}/index.html", f"{place}/catalog.json"], digest_of(rows), make)
-    return rows[0][1], rows[-1][1]
+    folder.write_made([place], digest_of(rows), make)
+    return place, title, len(rows)
 
 
-def _list_of_folders(folder: SiteFolder, options: SiteOptions, folders: list[tuple[int, int, str, str]]) -> None:
-    shown = [
-        {"href": f"{number}/index.html", "title": f"{first} – {last}", "count": count}
-        for number, count, first, last in folders
-    ]
-    values = {"heading": options.words("all-services"), "about": "", "links": shown}
-    folder.write("services/index.html", options.page("document.html", "services/index.html", values))
+def _catalogue(folder: SiteFolder, options: SiteOptions, folders: list[tuple[str, str, int]]) -> None:
+    """Write the catalogue of records that leads to those of the folders."""
     links = [
         link("catalog.json", "self", "application/json", "this document"),
         link("index.html", "alternate", "text/html", "the catalogue as pages"),
-        *(
-            link(f"services/{number}/catalog.json", "child", "application/json", first)
-            for number, _, first, _ in folders
-        ),
+        *(link(place, "child", "application/json", title) for place, title, _ in folders),
     ]
-    folder.write(
-        "catalog.json", pages.catalogue_record(options, options.title, links, sum(count for _, count, *_ in folders))
-    )
+    content = pages.catalogue_record(options, options.title, links, sum(count for *_, count in folders))
+    folder.write("catalog.json", content)
+
+
+def _lists(folder: SiteFolder, options: SiteOptions, names: list[tuple[str, int, str]]) -> None:
+    """Write lists of the services by their names, none of which reaches into another, and the list of these.
+
+    `names`: name, number and kind of each service. The number of a service says whether a list may end before it, so
+    that a service more or less changes one list and not all that follow.
+    """
+    names.sort(key=lambda row: (row[0].casefold(), row[1]))
+    lists = [list[tuple[str, int, str]]()]
+    for row in names:
+        if len(lists[-1]) == _MOST_LISTED or (len(lists[-1]) >= _LEAST_LISTED and not row[1] % _BEGINS_LIST):
+            lists.append([])
+        lists[-1].append(row)
+    shown = [_list(folder, options, rows) for rows in lists if rows]
+    folder.write("services/index.html", _list_page(options, "index.html", options.words("all-services"), shown))
+
+
+def _list(folder: SiteFolder, options: SiteOptions, rows: list[tuple[str, int, str]]) -> dict[str, Any]:
+    """Write a list, whose address has the number of its first service; return what the list of lists shows of it."""
+    name, heading = f"from-{rows[0][1]}.html", f"{rows[0][0]} – {rows[-1][0]}"
+
+    def make() -> Iterator[bytes]:
+        links = [{"href": f"../{pages.page_of(id_)}", "title": title, "kind": kind} for title, id_, kind in rows]
+        yield _list_page(options, name, heading, links)
+
+    folder.write_made([f"services/{name}"], digest_of(rows), make)
+    return {"href": name, "title": heading, "count": len(rows)}
+
+
+def _list_page(options: SiteOptions, name: str, heading: str, links: list[dict[str, Any]]) -> bytes:
+    values = {"heading": heading, "about": "", "links": links, "path": "/services"}
+    return options.page("document.html", f"services/{name}", values)
 
 
 def _with_layers(services: Iterable[Service], layers: Iterable[Layer]) -> Iterator[tuple[Service, list[Layer]]]:

@@ -142,7 +142,7 @@ def test_lists_lead_to_every_page_without_scripts(browser: Any, site: Path) -> N
 @pytest.mark.parametrize("look", sampled(chromium.LOOKS, "light"))
 def test_no_page_has_a_serious_fault_of_accessibility(browser: Any, served: str, axe: str, look: str) -> None:
     with chromium.page_of(browser, **chromium.LOOKS[look], bypass_csp=True) as (page, _):
-        for path in ("index.html", "index.html?q=survey", "services/0/7.html", "services/0/index.html"):
+        for path in ("index.html", "index.html?q=survey", "services/0/7.html", "services/index.html"):
             page.goto(f"{served}/{path}")
             page.wait_for_load_state("networkidle")
             page.evaluate(axe)

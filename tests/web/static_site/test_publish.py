@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import signal
 import sqlite3
@@ -20,7 +21,7 @@ from lxml import etree, html
 from geocrawl.errors import DatabaseFault, EnvironmentFault, UsageError
 from geocrawl.model.catalogue import Box
 from geocrawl.model.search import Selection
-from geocrawl.web.static_site import pages
+from geocrawl.web.static_site import pages, publish
 from geocrawl.web.static_site.folder import MARK, SiteFolder, site_folder
 from tests.daemon.test_faults import fill, small_disk
 from tests.store.database.test_upgrade import old_file
@@ -82,7 +83,25 @@ def test_what_is_watched_has_a_page_of_its_state(catalogue: Path, tmp_path: Path
 def test_every_link_and_every_part_of_the_search_leads_to_a_file(first: Path) -> None:
     assert faults_of(first) == []
     assert index_of(first)["services"] == SERVICES
-    assert len(list(first.glob("services/0/*.html"))) == SERVICES + 1
+    assert len(list(first.glob("services/0/*.html"))) == SERVICES
+
+
+def test_lists_are_by_name_and_none_reaches_into_another(catalogue: Path, tmp_path: Path) -> None:
+    change(catalogue, "UPDATE service SET title = substr('mobzKaXÄ省cPqdu', id, 1) || ' ' || title")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(publish, "_MOST_LISTED", 5)
+        patch.setattr(publish, "_LEAST_LISTED", 2)
+        patch.setattr(publish, "_BEGINS_LIST", 4)
+        published(catalogue, tmp_path / "site")
+    top: Any = html.fromstring((tmp_path / "site/services/index.html").read_bytes())
+    names = list[str]()
+    for each in top.xpath("//main//li/a"):
+        page: Any = html.fromstring((tmp_path / "site/services" / each.get("href")).read_bytes())
+        own = page.xpath("//main//li/a/text()")
+        assert 2 <= len(own) <= 5 and f"{own[0]} – {own[-1]}" == each.text_content() == page.findtext(".//h1")
+        names += own
+    assert len(names) == SERVICES and names == sorted(names, key=str.casefold)
+    assert faults_of(tmp_path / "site") == []
 
 
 def test_the_first_page_with_all_that_it_loads_is_small(first: Path) -> None:
@@ -106,8 +125,13 @@ def test_only_what_shows_a_change_is_written(catalogue: Path, site: Path) -> Non
     found = published(catalogue, site, base_url=BASE)
     changed = {name for name, content in files_of(site).items() if former.get(name) != content}
     assert found.written == len(changed)
-    pages = {name for name in changed if name.startswith("services/")}
-    assert pages == {"services/0/7.html", "services/0/7.json", "services/0/index.html", "services/0/catalog.json"}
+    pages = {re.sub(r"from-\d+", "from-N", name) for name in changed if name.startswith("services/")}
+    assert pages - {"services/index.html"} == {
+        "services/0/7.html",
+        "services/0/7.json",
+        "services/from-N.html",
+        "services/0/catalog.json",
+    }
     assert {name for name in changed if "cards" in name} == {"search/cards/0/0.js"}
     assert faults_of(site) == []
 

@@ -200,7 +200,7 @@ IN_FOLDER: dict[str, Callable[[Site], object]] = {
     "a page edited": partial(_edited, name="services/0/7.html"),
     "a record edited": partial(_edited, name="services/0/8.json"),
     "cards edited": partial(_edited, name="search/cards/0/0.js"),
-    "a list edited": partial(_edited, name="services/0/index.html"),
+    "a list edited": partial(_edited, name="services/0/catalog.json"),
     "an export edited": partial(_edited, name="services.csv"),
     "a page cut": partial(_edited, name="services/0/3.html", is_cut=True),
     "a page gone": lambda site: (site.folder / "services/0/1.html").unlink(missing_ok=True),
