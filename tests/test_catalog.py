@@ -24,7 +24,8 @@ from tests.support.parts import GEOPANDAS
 from tests.support.places import ROOT
 from tests.support.world import World, candidate, verdict
 
-EXAMPLES = re.findall(r"^```python\n(.+?)^```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.M | re.S)
+PAGES = "".join((ROOT / "docs" / name).read_text("utf-8") for name in ("python.md", "search.md"))
+EXAMPLES = re.findall(r"^```python\n(.+?)^```", PAGES, re.M | re.S)
 
 
 ROADS_OF_THE_SERVER = CapabilitiesContents(
@@ -168,7 +169,7 @@ def test_the_package_itself_loads_nothing() -> None:
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) == 6
+    assert len(EXAMPLES) == 7
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -180,5 +181,5 @@ def test_a_documented_example_runs(
     with answering() as server:
         make(tmp_path / "geocrawl.db", server)
         monkeypatch.chdir(tmp_path)
-        exec(compile(example, "docs/python.md", "exec"), {})
+        exec(compile(example, "docs", "exec"), {})
     assert capsys.readouterr().out.strip()

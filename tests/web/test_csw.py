@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import sqlite3
@@ -102,6 +103,15 @@ def client(address: str, version: str) -> Any:
 
 
 both_versions = pytest.mark.parametrize("version", ["2.0.2", "3.0.0"])
+
+
+def test_the_example_of_the_documentation_finds_something(csw: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pages = (ROOT / "docs" / "web.md").read_text("utf-8")
+    (example,) = (
+        each for each in re.findall(r"^```python\n(.+?)^```", pages, re.M | re.S) if "CatalogueService" in each
+    )
+    exec(compile(example.replace("http://127.0.0.1:8081/", csw), "docs/web.md", "exec"), {})
+    assert len(capsys.readouterr().out) > 20
 
 
 def count_of(path: Path, where: str = "1") -> int:
