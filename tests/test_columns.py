@@ -246,3 +246,23 @@ def test_a_program_gets_every_column(path: Path) -> None:
     with Catalog(path) as catalog:
         found = next(iter(catalog.services()))
     assert {name for name in columns(Service) if not hasattr(found, name)} == set()
+
+
+def test_a_layer_has_its_own_licence_and_language_or_those_of_its_service(tmp_path: Path) -> None:
+    pytest.importorskip("py3langid", reason="needs py3langid: make dev-env")
+    said = service("Karten", "Amt", ("own", "few", "closed"), None)
+    own, few, closed = said.layers
+    text = "Flurstücke mit ihren Grenzen, Gebäude mit Hausnummern und die Nutzung des Bodens im ganzen Land."
+    layers = (replace(own, abstract=text, terms="CC BY 4.0"), few, replace(closed, terms="proprietary"))
+    world = World(tmp_path / "c.db")
+    for host, stated in (("a.example", "eng"), ("b.example", "")):
+        described = replace(said, access_constraints="CC0-1.0", language=stated, title="Maps", layers=layers)
+        described = replace(described, layers=layers if stated else layers[1:], fingerprint=host)
+        world.record(candidate(f"{host}/wms"), verdict("ok", described), world.clock.now())
+    query = (
+        "SELECT l.name, l.licence, l.language FROM v_layers l JOIN v_services s ON s.id = l.service_id WHERE s.host = ?"
+    )
+    of_a, of_b = (world.database.connection.execute(query, (each,)).fetchall() for each in ("a.example", "b.example"))
+    world.store.close()
+    assert of_a == [("own", "CC-BY-4.0", "de"), ("few", "CC0-1.0", "de"), ("closed", "", "de")]
+    assert of_b == [("few", "CC0-1.0", ""), ("closed", "", "")]

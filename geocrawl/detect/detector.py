@@ -184,7 +184,9 @@ def _is_part(document: Document, endpoint: Endpoint) -> bool:
 def with_evidence(candidate: Candidate, document: Document, link: Link) -> Candidate:
     """Return the candidate with the page and the link that it was found by."""
     signal = link.where if link.where in _FOUND_IN else candidate.evidence.signal
-    return replace(candidate, evidence=Evidence(signal, document.url.address, link.url.address, link.anchor))
+    return replace(
+        candidate, evidence=Evidence(signal, document.url.address, link.url.address, link.anchor, link.times)
+    )
 
 
 # --------------------------------------------------------------------------- documents

@@ -112,6 +112,21 @@ def texts(elements: Iterator[etree._Element]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for line in map(line_of, islice(elements, MAX_TEXTS)) if line))
 
 
+_MOST_POSITIONS = 10_000
+"""Most positions in time of one element that are read, of each name."""
+_OPEN = ("now", "unknown")
+
+
+def gml_times(element: etree._Element) -> tuple[str, str] | None:
+    """Return the first and the last position of GML in an element, '' for an open one; None without any."""
+    found = [
+        "" if attribute(each, "indeterminatePosition") in _OPEN else text_of(each)
+        for name in ("beginPosition", "endPosition", "timePosition")
+        for each in islice(element.iter(f"{{*}}{name}"), _MOST_POSITIONS)
+    ]
+    return (found[0], found[-1]) if found else None
+
+
 def href_of(element: etree._Element | None) -> str:
     """Return the address of an OnlineResource: its attribute href of any namespace, or its text (WMS 1.0.0)."""
     if element is None:

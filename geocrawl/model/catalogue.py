@@ -185,7 +185,8 @@ class Service:
     language: Annotated[
         str,
         Column(
-            "language of its title and abstract, ISO 639-1, read from their words; '' for none, or too few of them",
+            "language of its title and abstract, ISO 639-1, by their words; of too few words that which it states; '' "
+            "for none",
             label=("Language", "语言"),
             record="geocrawl:language",
             queryable=True,
@@ -332,6 +333,13 @@ class Layer:
             is_added=True,
         ),
     ] = ()
+    licence: Annotated[
+        str, Column("code of the licence that it states itself, else that of its service; '' for none", is_added=True)
+    ] = ""
+    language: Annotated[
+        str,
+        Column("language of its title and abstract, of fewer than 60 characters that of its service", is_added=True),
+    ] = ""
     kind: Annotated[str, Column("of its service", in_files=False)] = ""
     service: Annotated[str, Column("title of its service", in_files=False)] = ""
 

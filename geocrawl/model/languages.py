@@ -25,20 +25,39 @@ _PAIRS = (
 )
 _THREE_LETTERS = {pair[:2]: pair[3:] for pair in _PAIRS.split()}
 """Code of ISO 639-1 → that of ISO 639-2/T, of languages in which many services are described."""
+_TWO_LETTERS = {code: two for two, code in _THREE_LETTERS.items()} | {
+    **{"alb": "sq", "baq": "eu", "chi": "zh", "cze": "cs", "dut": "nl", "fre": "fr", "geo": "ka", "ger": "de"},
+    **{"gre": "el", "ice": "is", "mac": "mk", "may": "ms", "nob": "no", "nno": "no", "per": "fa", "rum": "ro"},
+    "slo": "sk",
+}
+"""Code of three letters, also that of ISO 639-2/B → code of ISO 639-1."""
 
 
 def language_of(texts: Iterable[str]) -> str:
     """Return the language of a service's texts, the weightiest first: as many are read as it takes to have 60
-    characters of words; '' for fewer, for a mixture, and without py3langid (`geocrawl[language]`)."""
-    words = ""
+    characters of words, and up to 2,000 until these tell one; '' for fewer, for a mixture, and without py3langid
+    (`geocrawl[language]`)."""
+    words, enough = dict[str, None](), LEAST_CHARS  # services repeat their title
+    count = asked = 0
     for text in texts:
-        words = f"{words} {' '.join(_NO_WORDS.sub(' ', text[:_MOST_CHARS]).split())}".strip()
-        if len(words) >= LEAST_CHARS:
-            break
-    identifier = _identifier() if len(words) >= LEAST_CHARS else None
+        bare = " ".join(_NO_WORDS.sub(" ", text[:_MOST_CHARS]).split())
+        if not bare or bare in words:
+            continue
+        words[bare] = None
+        count += len(bare) + 1
+        if count > enough:
+            if (code := _classified(words)) or count > _MOST_CHARS:
+                return code
+            asked, enough = count, min(2 * count, _MOST_CHARS)
+    return _classified(words) if count > max(asked, LEAST_CHARS) else ""
+
+
+def _classified(words: Iterable[str]) -> str:
+    """Return the language of some words; '' where none is probable, and without py3langid."""
+    identifier = _identifier()
     if identifier is None:
         return ""
-    code, probability = identifier.classify(words[:_MOST_CHARS])
+    code, probability = identifier.classify(" ".join(words)[:_MOST_CHARS])
     code = str(_MEMBERS.get(code, code))
     return code if probability >= _LEAST_SURE and len(code) == _CODE_CHARS else ""
 
@@ -53,6 +72,14 @@ def _identifier() -> Any:
         return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     except (ImportError, OSError):
         return None
+
+
+def two_letters(code: str) -> str:
+    """Return the code in ISO 639-1 of a language that a document names by a code of any form: ger, deu, de-DE, nb; ''
+    for none, and for rarer languages."""
+    first = re.split(r"[-_]", code.strip().lower())[0]
+    first = _MEMBERS.get(first, _TWO_LETTERS.get(first, first))
+    return first if first in _THREE_LETTERS else ""
 
 
 def three_letters(code: str) -> str:

@@ -65,6 +65,8 @@ class Evidence:
     link: str = ""
     """The address as the page writes it."""
     anchor: str = ""
+    times: Times | None = None
+    """The time that the data is of, as far as the page is a record that states one."""
 
     @property
     def is_guess(self) -> bool:
@@ -128,8 +130,10 @@ class Layer:
     times: Times | None = None
     """The time that its data is of, as far as it states one itself."""
     scales: tuple[float, float] | None = None
-    """Least and greatest scale denominator at which it is drawn, 0 and infinite where one is not stated; None when it
-    states none."""
+    """Least and greatest scale denominator at which it is drawn, of tiles those of their levels; 0 and infinite where
+    one is not stated; None when it states none."""
+    terms: str = ""
+    """Text in which it states its own licence; '' for none, where that of the service holds. Not stored."""
     styles: tuple[str, ...] = ()
     queryable: bool = False
     keywords: tuple[str, ...] = ()
@@ -157,6 +161,8 @@ class Service:
     formats: tuple[str, ...] = ()
     """Output formats of the service: of GetMap, GetFeature, GetTile …"""
     online_resource: str = ""
+    language: str = ""
+    """Language in which the document says that it is written, as it spells the code. Not stored."""
     content_address: str = ""
     """Address that the document gives for requests of content (GetMap, GetFeature), as written; '' for none. Not
     stored."""
@@ -164,6 +170,8 @@ class Service:
     """Whether the server knows parameters by names in lower case alone. Not stored."""
     layers: tuple[Layer, ...] = ()
     """Layers, groups before their children."""
+    times: Times | None = None
+    """The time that its data is of by records that name it; that of layers goes before."""
     fingerprint: str = ""
     """Hash of the described content: equal at two addresses of one service."""
     read_by: str = "geocrawl"

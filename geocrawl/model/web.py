@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
+from geocrawl.model.times import Times
+
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
@@ -57,6 +59,8 @@ class Link(NamedTuple):
     """Tags from the page's body down to an `a` element; '' for other links, and unless the reader was asked for it."""
     record: int = -1
     """Number of the record that names the link, from 0, on a page of a list of records; -1 for any other link."""
+    times: Times | None = None
+    """The time that the data of the record is of that names the link; None for another link, or if it states none."""
 
 
 ADDRESS_ONLY = frozenset(

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from geocrawl.model import FailureCode, Portion
+from geocrawl.model.times import Times
 
 MAX_TEXT_CHARS = 200_000
 MAX_TITLE_CHARS = 500
@@ -39,6 +40,8 @@ class RawLink(NamedTuple):
     """Place of the link among the page's elements, as in `Link`."""
     record: int = -1
     """Number of the record that names the link, as in `Link`."""
+    times: Times | None = None
+    """The time that the data of that record is of, as in `Link`."""
 
 
 def of_records(found: Iterable[Iterable[RawLink]]) -> list[RawLink]:

@@ -229,7 +229,7 @@ class PageReader:
         """
         base = (read_url(content.base, final) if content.base else None) or final
         files: list[Link] = []
-        for href, where, anchor, context, rel, kind, before, tag_path, record in content.links:
+        for href, where, anchor, context, rel, kind, before, tag_path, record, times in content.links:
             if self._respect_nofollow and "nofollow" in rel.lower().split():
                 continue
             if not href and where != "form":  # a form without an action requests its own page
@@ -239,7 +239,7 @@ class PageReader:
             url = read_url(href if href.isascii() else _with_query_in(href, codec), base)
             if url is None:
                 continue
-            link = Link(url, anchor, context, rel, where, kind, before, tag_path, record)
+            link = Link(url, anchor, context, rel, where, kind, before, tag_path, record, times)
             if where == SCRIPT_SRC:
                 files.append(link)
             else:

@@ -178,7 +178,7 @@ class _Reader:
         content.text = fold(self._text, MAX_TEXT_CHARS)
         for index, start, end in self._spans:
             before, behind = self._before(start), self._behind(end)
-            href, where, anchor, _, rel, _, _, tag_path, _ = links[index]
+            href, where, anchor, _, rel, _, _, tag_path, *_ = links[index]
             kind = kind_of_link(href, before, anchor) or kinds.get(href, "")
             if before or behind or kind:
                 context = f"{before} {behind}".strip()

@@ -16,6 +16,7 @@ from geocrawl.formats.json import (
     JsonObject,
     integer_of,
     is_too_deep,
+    list_of,
     object_of,
     objects,
     one_or_more,
@@ -24,6 +25,7 @@ from geocrawl.formats.json import (
 from geocrawl.formats.text import fold, well_formed_escapes
 from geocrawl.model import FailureCode, Url
 from geocrawl.model.kinds import service_parameter
+from geocrawl.model.times import Times, read_interval, read_values
 from geocrawl.page.content import MAX_TEXT_CHARS, MAX_TITLE_CHARS, PageContent, RawLink, of_records
 from geocrawl.page.imagery import read_imagery
 from geocrawl.page.lists import read_list
@@ -270,7 +272,7 @@ def _next_of_datasets(data: JsonObject, url: Url, returned: int) -> list[RawLink
 def _distributions(dataset: JsonObject) -> Iterator[RawLink]:
     title = string_of(dataset.get("title")) or string_of(dataset.get("name"))
     publisher = string_of(dataset.get("publisher"), "name")
-    description = string_of(dataset.get("description"))
+    description, times = string_of(dataset.get("description")), _times_of_dataset(dataset.get("temporal"))
     for distribution in one_or_more(dataset.get("distribution") or dataset.get("distributions")):
         own = string_of(distribution.get("title")) or string_of(distribution.get("name"))
         formats = [string_of(distribution.get(name)) for name in _FORMAT_NAMES]
@@ -278,9 +280,19 @@ def _distributions(dataset: JsonObject) -> Iterator[RawLink]:
         descriptions = [publisher, string_of(distribution.get("description")) or description]
         for name in _ADDRESSES:
             if href := address_in(string_of(distribution.get(name))):
-                yield link(href, _DCAT, names=[title, own, formats[0]], descriptions=descriptions, kind=kind)
+                yield link(
+                    href, _DCAT, names=[title, own, formats[0]], descriptions=descriptions, kind=kind, times=times
+                )
     if href := address_in(string_of(dataset.get("landingPage"))):
         yield link(href, _DCAT, names=[title], descriptions=[publisher, description], kind="")
+
+
+def _times_of_dataset(stated: Any) -> Times | None:
+    """Return the time of a data set's data: `start/end` (DCAT-US 1.1, temporal), or dates of its start and end."""
+    ends = one_or_more(stated)
+    if ends:
+        return read_interval(string_of(ends[0].get("startDate")), string_of(ends[0].get("endDate")))
+    return read_values(string_of(stated), string_of(stated))
 
 
 # --------------------------------------------------------------------------- STAC and OGC API
@@ -330,10 +342,11 @@ def _record(record: JsonObject) -> Iterator[RawLink]:
     """Yield the links of a record to the resources that it describes (OGC 20-004r1, 7.2.6), by `type` or protocol."""
     properties = object_of(record.get("properties"))
     title, organisation = string_of(properties.get("title")), _organisation(properties)
+    times = _times_of_record(record.get("time") or properties.get("time"))
     if href := address_in(string_of(properties.get("url"))):  # the item of a portal, as its records have it
         form = string_of(properties.get("type"))
         kind = "arcgis" if form.lower() in _ITEM_TYPES else kind_of_protocol(form)
-        yield link(href, SIGNAL, names=[title, form], descriptions=[organisation], kind=kind)
+        yield link(href, SIGNAL, names=[title, form], descriptions=[organisation], kind=kind, times=times)
     lists = (record.get("links"), properties.get("associations"), record.get("linkTemplates"))
     for item in (item for listed in lists for item in one_or_more(listed)):
         if string_of(item.get("rel")) in _SELF - {"item"}:
@@ -347,7 +360,15 @@ def _record(record: JsonObject) -> Iterator[RawLink]:
                 names=[title, string_of(item.get("title")), stated[0]],
                 descriptions=[organisation, string_of(properties.get("description"))],
                 kind=kind_among(*stated),
+                times=times,
             )
+
+
+def _times_of_record(stated: Any) -> Times | None:
+    """Return the time of a record's data (OGC 20-004r1, 8.2.2): a date, a time or an interval of them."""
+    time = object_of(stated)
+    ends = list_of(time.get("interval")) or [string_of(time.get("date")) or string_of(time.get("timestamp"))]
+    return read_interval(string_of(ends[0]), string_of(ends[-1]))
 
 
 def _organisation(properties: JsonObject) -> str:

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from lxml import etree
 
 from geocrawl.formats.text import fold
-from geocrawl.formats.xml import child, children, first, first_text, local_name
+from geocrawl.formats.xml import child, children, first, first_text, gml_times, local_name
+from geocrawl.model.times import Times, read_interval, union
 from geocrawl.page.content import MAX_ANCHOR_CHARS, MAX_CONTEXT_CHARS, MAX_HREF_CHARS, RawLink
 from geocrawl.page.naming import kind_among, kind_of_protocol
 
@@ -26,6 +28,7 @@ _DUBLIN_CORE = frozenset({"Record", "SummaryRecord", "BriefRecord", "dc", "simpl
 RECORD_NAMES = _ISO | _DUBLIN_CORE
 _MAX_RECORDS = 2_000
 """Most records read of one document; a catalogue's page has ten to a hundred."""
+_MAX_EXTENTS = 20
 _MAX_RESOURCES = 500
 """Most addresses read of one record."""
 
@@ -49,11 +52,13 @@ def read_record(record: etree._Element, where: str) -> list[RawLink]:
     return list(_dublin_core(record, where))
 
 
-def link(href: str, where: str, *, names: list[str], descriptions: list[str], kind: str) -> RawLink:
+def link(
+    href: str, where: str, *, names: list[str], descriptions: list[str], kind: str, times: Times | None = None
+) -> RawLink:
     """Return a link of a record: `names` joined as its anchor, `descriptions` as its context, each text once."""
     anchor = fold(" ".join(dict.fromkeys(filter(None, names))), MAX_ANCHOR_CHARS)
     context = fold(" ".join(dict.fromkeys(filter(None, descriptions))), MAX_CONTEXT_CHARS)
-    return RawLink(href, where, anchor, context, kind=kind)
+    return RawLink(href, where, anchor, context, kind=kind, times=times)
 
 
 # --------------------------------------------------------------------------- ISO 19139, ISO 19115-3
@@ -61,7 +66,7 @@ def link(href: str, where: str, *, names: list[str], descriptions: list[str], ki
 
 def _iso(record: etree._Element, where: str) -> Iterator[RawLink]:
     title, organisation = _iso_title(record), _iso_organisation(record)
-    service = _service_type(record)
+    service, times = _service_type(record), _iso_times(record)
     for count, resource in enumerate(record.iter("{*}CI_OnlineResource")):
         if count >= _MAX_RESOURCES:
             return
@@ -78,6 +83,7 @@ def _iso(record: etree._Element, where: str) -> Iterator[RawLink]:
             names=[title, name, protocol],
             descriptions=[organisation, first_text(child(resource, "description"))],
             kind=kind,
+            times=times,
         )
 
 
@@ -90,6 +96,12 @@ def _iso_organisation(record: etree._Element) -> str:
     """Return the organisation's name in ISO 19139, or the name of the first CI_Organisation in ISO 19115-3."""
     named = first(record, "organisationName")
     return first_text(named if named is not None else first(record, "CI_Organisation", "name"))
+
+
+def _iso_times(record: etree._Element) -> Times | None:
+    """Return the time that the data is of, from the first temporal extent to the last one (EX_TemporalExtent)."""
+    extents = filter(None, map(gml_times, islice(record.iter("{*}EX_TemporalExtent"), _MAX_EXTENTS)))
+    return union(read_interval(*each) for each in extents)
 
 
 def _service_type(record: etree._Element) -> str:

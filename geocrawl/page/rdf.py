@@ -22,6 +22,7 @@ from lxml import etree
 
 from geocrawl.formats.text import fold, well_formed
 from geocrawl.model import Portion, Url
+from geocrawl.model.times import Times, read_interval, read_values, union
 from geocrawl.page.content import RawLink
 from geocrawl.page.metadata import link
 from geocrawl.page.naming import kind_among
@@ -44,7 +45,10 @@ _DESCRIPTIONS = ("description", "abstract")
 _PUBLISHERS = ("publisher", "creator", "provider", "rightsHolder", "contactPoint")
 _PARTS = ("distribution", "accessService", "hasPart", "servesDataset", "service", "dataset")
 _NEXT = ("next", "nextPage")
-_USED = frozenset(chain(_ADDRESSES, _FORMATS, _TITLES, _DESCRIPTIONS, _PUBLISHERS, _PARTS, _NEXT, ("value",)))
+_TIMES, _ENDS_OF_TIME = ("temporal", "temporalCoverage"), ("startDate", "endDate")
+_USED = frozenset(
+    chain(_ADDRESSES, _FORMATS, _TITLES, _DESCRIPTIONS, _PUBLISHERS, _PARTS, _NEXT, _TIMES, _ENDS_OF_TIME, ("value",))
+)
 """Properties that are read; all others are passed over."""
 _SHORT_TITLE = 24
 """A distribution's title of at most this many characters counts as the name of a format, if it names a kind."""
@@ -374,6 +378,8 @@ def _addresses(nodes: Mapping[str, _Node], node: _Node, whole: _Node) -> Iterabl
     formats = [_named(nodes, value) for name in _FORMATS for value in node.get(name, ())]
     kind = kind_among(*formats) or (kind_among(titles[1]) if len(titles[1]) <= _SHORT_TITLE else "")
     publisher = next((_named(nodes, v) for n in _PUBLISHERS for v in (*node.get(n, ()), *whole.get(n, ()))), "")
+    stated = [value for each in (node, whole) for name in _TIMES for value in each.get(name, ())]
+    times = union(_times(nodes, value) for value in stated)
     for name in _ADDRESSES:
         for href in node.get(name, ()):
             if _web(href):
@@ -383,7 +389,15 @@ def _addresses(nodes: Mapping[str, _Node], node: _Node, whole: _Node) -> Iterabl
                     names=[*titles, *formats[:1]],
                     descriptions=[publisher, _value(node, _DESCRIPTIONS) or _value(whole, _DESCRIPTIONS)],
                     kind="" if name in ("landingPage", "downloadURL") else kind,
+                    times=times,
                 )
+
+
+def _times(nodes: Mapping[str, _Node], value: str) -> Times | None:
+    """Return the times between the dates of a node that a value refers to (DCAT 3, 6.15), or of a text `start/end`."""
+    if value in nodes:
+        return read_interval(*(_value(nodes[value], (name,)) for name in _ENDS_OF_TIME))
+    return read_values(value, value)
 
 
 def _value(node: _Node, names: Sequence[str]) -> str:

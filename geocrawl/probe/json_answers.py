@@ -31,6 +31,7 @@ from geocrawl.model.times import Times, read_interval
 from geocrawl.probe.answer import Classification, answer_deviations, by_status, rejection, without_body
 from geocrawl.probe.extents import NO_BOX, Box, crs_code, in_system
 from geocrawl.probe.interview import ClassifiedAnswer, Question
+from geocrawl.probe.levels import stated_scales
 from geocrawl.probe.ows.addresses import is_inner
 from geocrawl.probe.registry import kind_of_json
 from geocrawl.probe.stream import read_whole
@@ -269,8 +270,9 @@ def temporal_extent(value: JsonObject) -> Times | None:
     return read_interval(line_of(ends[0]), line_of(ends[1]), step)
 
 
-def read_collection(value: JsonObject, **more: Any) -> tuple[Layer, tuple[str, ...]]:
-    """Return a collection of an OGC API or a STAC, with codes of deviations; `more`: further fields of the layer."""
+def read_collection(value: JsonObject, base: Url, **more: Any) -> tuple[Layer, tuple[str, ...]]:
+    """Return a collection of an OGC API or a STAC, with codes of deviations; `base`: address of the document; `more`:
+    further fields of the layer."""
     box, codes = spatial_extent(value)
     layer = Layer(
         name=first_line(value, "id", "name"),
@@ -279,6 +281,8 @@ def read_collection(value: JsonObject, **more: Any) -> tuple[Layer, tuple[str, .
         box=box,
         item=Item.COLLECTION,
         times=temporal_extent(value),
+        scales=stated_scales(value.get("minScaleDenominator"), value.get("maxScaleDenominator")),
+        terms=licence_in(value, base),
         **more,
     )
     return layer, codes

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from urllib.parse import quote
 
+from geocrawl.formats.json import number_of
 from geocrawl.model import Url
 from geocrawl.probe.extents import (
     PIXEL_M,
@@ -161,6 +162,26 @@ def _is_sound(level: Grid[T]) -> bool:
     (first, last), (upper, lower) = level.columns, level.rows
     left, bottom, right, top = level.sides(last, lower)
     return first <= last and upper <= lower and 0 < right - left < math.inf and 0 < top - bottom < math.inf
+
+
+# --------------------------------------------------------------------------- scales
+
+
+Scales = tuple[float, float]
+"""Least and greatest scale denominator; 0 and infinite where one is not stated."""
+
+
+def stated_scales(least: object, greatest: object) -> Scales | None:
+    """Return the scales between two stated denominators, 0 or nothing for none; None when they bound nothing."""
+    stated = max(number_of(least) or 0.0, 0.0), number_of(greatest) or 0.0
+    scales = stated[0], stated[1] if stated[1] > 0 else math.inf
+    return scales if scales[0] < scales[1] and scales != (0.0, math.inf) else None
+
+
+def scales_of(levels: Iterable[float | None]) -> Scales | None:
+    """Return the scales of levels by the denominator of each; None for none."""
+    known = [scale for scale in levels if scale is not None and 0 < scale < math.inf]
+    return (min(known), max(known)) if known else None
 
 
 # --------------------------------------------------------------------------- tile matrix sets

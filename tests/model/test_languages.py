@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from geocrawl.model.languages import LEAST_CHARS, is_meant, language_of, three_letters
+from geocrawl.model.languages import LEAST_CHARS, is_meant, language_of, three_letters, two_letters
 
 pytest.importorskip("py3langid", reason="needs py3langid: make dev-env")
 TEXTS = [
@@ -35,6 +35,15 @@ def test_of_two_hundred_texts_in_ten_languages_nineteen_in_twenty_are_read() -> 
         (["SRTM30_PLUS rf_2m_0001 dlm250_ebenen alkis_v2_a alkis_v2_b GEMARKUNG_01 GEMARKUNG_02"], ""),
         (["Flurstücke", "", "Grenzen", "der Gemeinden und der Kreise", "Gebäude mit Hausnummern"], "de"),
         (["UEBERSCHWEMMUNGSGEBIETE UND RISIKOGEBIETE DES LANDES NACH DEM WASSERHAUSHALTSGESETZ"], "de"),
+        (["Bestand", "Bestand", "Bestand", "Bestand", "Bestand", "Bestand", "Bestand", "Bestand"], ""),
+        (
+            [
+                "Copernicus Sentinel L2A NDVI Raster Index Product Corine Land Cover OSM Europa",
+                "Bodenrichtwerte der Gemeinden und der Kreise",
+                "Flurstücke mit ihren Grenzen, Gebäude mit Hausnummern und die Nutzung des Bodens im Land",
+            ],
+            "de",
+        ),
         (["Kart over verneområder i Norge, med formålet med vernet og året da vedtaket ble gjort."], "no"),
         (
             [
@@ -55,3 +64,11 @@ def test_a_language_is_asked_for_by_its_code_with_or_without_a_country(asked: st
 
 def test_metadata_name_languages_by_three_letters() -> None:
     assert [three_letters(code) for code in ("de", "zh", "", "xx")] == ["deu", "zho", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("stated", "code"),
+    [("ger", "de"), ("DEU", "de"), ("de-AT", "de"), ("nob", "no"), ("nb", "no"), ("", ""), ("und", ""), ("xx", "")],
+)
+def test_a_document_may_name_its_language_in_any_form(stated: str, code: str) -> None:
+    assert two_letters(stated) == code

@@ -56,7 +56,10 @@ def test_images_are_one_layer_and_terrain_has_its_own_system() -> None:
     }
     service = ask(probe_of(Kind.TILEJSON), ADDRESS, {"*": answer(images)})[0].service
     assert service is not None
-    assert [(layer.name, layer.title) for layer in service.layers] == [("Photos", "Photos")]
+    assert [(layer.name, layer.title, layer.scales) for layer in service.layers] == [("Photos", "Photos", None)]
+    service = ask(probe_of(Kind.TILEJSON), ADDRESS, {"*": answer({**images, "minzoom": 1, "maxzoom": 3})})[0].service
+    assert service is not None
+    assert service.layers[0].scales == pytest.approx((559_082_264.0287 / 8, 559_082_264.0287 / 2))
     terrain = {**images, "format": "quantized-mesh-1.0", "projection": "EPSG:4326"}
     service = ask(probe_of(Kind.TILEJSON), ADDRESS, {"*": answer(terrain)})[0].service
     assert service is not None

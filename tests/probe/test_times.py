@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import repeat
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,18 @@ TIMES = {
     ("ogcapi/geotools_planetary_coll.json", "daymet-daily-hi"): ("1980-01-01T12:00:00Z", "2020-12-30T12:00:00Z", ""),
     ("arcgis/terriajs_time-enabled.json", ""): ("2004-11-26T09:43:22Z", "2019-11-03T14:00:00Z", ""),
 }
-"""Document and name of a layer → first and last time, and step."""
+"""Document and name of a layer, of the first one '' → first and last time, and step."""
+SCALES = {
+    ("wmts/openlayers_capabilities_with_tilematrixsetlimits.xml", "wide_at_low_zoom"): (
+        3487723.2142857,
+        13950892.85714,
+    ),
+    ("arcgis/terriajs_mapserver-5.json", ""): (1128.497176, 18055.954822),
+    ("arcgis/terriajs_imageserver-2.json", "Some name"): (1128.497176, 4622324.434309),
+    ("tms/terriajs_tilemapresource.xml", ""): (4367830.186942, 559082263.928572),
+    ("ogcapi/ogc-client_NaturalEarth__raster.json", "NaturalEarth__raster"): (4367830.187724, inf),
+}
+"""Document and name of a layer, of the first one '' → least and greatest scale denominator."""
 
 
 def layer_of(shared: Path, document: str, name: str) -> Layer:
@@ -41,7 +53,7 @@ def layer_of(shared: Path, document: str, name: str) -> Layer:
         for each in repeat(answer, 4):
             interview.send(each)
     except StopIteration as end:
-        layer: Layer = next(layer for layer in end.value.service.layers if layer.name == name)
+        layer: Layer = next(layer for layer in end.value.service.layers if layer.name == name or not name)
         return layer
     raise AssertionError(document)
 
@@ -52,3 +64,9 @@ def test_the_times_of_a_layer_are_those_of_its_document(shared: Path, document: 
     times = layer_of(shared, document, name).times
     assert times is not None
     assert (iso(times.start), iso(times.end), times.step) == TIMES[document, name]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("document", "name"), SCALES)
+def test_the_scales_of_a_layer_are_those_of_its_levels(shared: Path, document: str, name: str) -> None:
+    assert layer_of(shared, document, name).scales == pytest.approx(SCALES[document, name])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from geocrawl.model import Item, Kind, Status
+from geocrawl.probe.kinds.wmts.probe import FORM
+from geocrawl.probe.ows.capabilities import examine
 from tests.probe.kinds import interview, verdict_on
 from tests.support.answers import EXCEPTION, HTML, page
 
@@ -15,7 +17,9 @@ WMTS = """<?xml version="1.0"?><Capabilities version="1.0.0" xmlns="http://www.o
 </ows:WGS84BoundingBox>
 <ows:Identifier>relief</ows:Identifier><Style isDefault="true"><ows:Identifier>default</ows:Identifier></Style>
 <Format>image/png</Format><InfoFormat>text/plain</InfoFormat>
-<TileMatrixSetLink><TileMatrixSet>google</TileMatrixSet></TileMatrixSetLink>
+<TileMatrixSetLink><TileMatrixSet>google</TileMatrixSet><TileMatrixSetLimits><TileMatrixLimits>
+<TileMatrix>google:1</TileMatrix><MinTileRow>0</MinTileRow></TileMatrixLimits><TileMatrixLimits>
+<TileMatrix>google:2</TileMatrix></TileMatrixLimits></TileMatrixSetLimits></TileMatrixSetLink>
 <TileMatrixSetLink><TileMatrixSet>world</TileMatrixSet></TileMatrixSetLink></Layer>
 <Layer><ows:Title>Aerial</ows:Title><ows:Identifier>aerial</ows:Identifier><Format>image/jpeg</Format>
 <ows:BoundingBox crs="urn:ogc:def:crs:EPSG::4326"><ows:LowerCorner>50 10</ows:LowerCorner>
@@ -23,7 +27,10 @@ WMTS = """<?xml version="1.0"?><Capabilities version="1.0.0" xmlns="http://www.o
 <TileMatrixSetLink><TileMatrixSet>unknown</TileMatrixSet></TileMatrixSetLink></Layer>
 <TileMatrixSet><ows:Identifier>google</ows:Identifier>
 <ows:SupportedCRS>urn:ogc:def:crs:EPSG:6.18:3:3857</ows:SupportedCRS>
-<TileMatrix><ows:Identifier>0</ows:Identifier></TileMatrix></TileMatrixSet>
+<TileMatrix><ows:Identifier>0</ows:Identifier><ScaleDenominator>4e8</ScaleDenominator></TileMatrix>
+<TileMatrix><ows:Identifier>1</ows:Identifier><ScaleDenominator>2e8</ScaleDenominator></TileMatrix>
+<TileMatrix><ows:Identifier>2</ows:Identifier><ScaleDenominator>1e8</ScaleDenominator></TileMatrix>
+<TileMatrix><ows:Identifier>3</ows:Identifier><ScaleDenominator>nonsense</ScaleDenominator></TileMatrix></TileMatrixSet>
 <TileMatrixSet><ows:Identifier>world</ows:Identifier><ows:SupportedCRS>urn:ogc:def:crs:OGC:1.3:CRS84</ows:SupportedCRS>
 </TileMatrixSet></Contents></Capabilities>"""
 
@@ -39,6 +46,16 @@ def test_layers_have_the_reference_systems_of_their_tile_matrix_sets() -> None:
     assert relief.box is not None
     assert aerial.box is not None
     assert relief.box.bounds == aerial.box.bounds == (10, 50, 20, 60)
+
+
+@pytest.mark.parametrize("above", [1_000_000, 1])
+def test_layers_have_the_scales_of_the_matrices_in_which_they_have_tiles(above: int) -> None:
+    service = examine(page(WMTS), FORM, above=above).service
+    assert service is not None
+    assert [layer.scales for layer in service.layers] == [(1e8, 2e8), None], "also of a document that is streamed"
+    whole = examine(page(WMTS.replace("google:", "elsewhere:")), FORM, above=above).service
+    assert whole is not None
+    assert whole.layers[0].scales == (1e8, 4e8), "limits that name no matrix of the set bound nothing"
 
 
 def test_kvp_is_asked_first() -> None:

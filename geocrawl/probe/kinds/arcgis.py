@@ -70,7 +70,7 @@ from geocrawl.probe.extents import (
 from geocrawl.probe.fields import read_esri_layers
 from geocrawl.probe.interview import REFUSALS, Question, ask, lead, verdict_on
 from geocrawl.probe.json_answers import FOR_PEOPLE, examine_json, json_of
-from geocrawl.probe.levels import Grid, filled, sample_levels
+from geocrawl.probe.levels import Grid, Scales, filled, sample_levels, scales_of, stated_scales
 from geocrawl.probe.previews import DEGREES, MERCATOR, Features, LayerContext, Picture, View
 from geocrawl.urls import below, read_url, with_parameters
 
@@ -268,7 +268,14 @@ def _contents(form: DocumentType, value: JsonObject, url: Url) -> tuple[list[Lay
     box, bounds, codes = _whole(value)
     kind = Item.FEATURE_TYPE if form is DocumentType.FEATURES else Item.LAYER
     root = Layer(
-        "", _title(form, value, url), crs=_systems(value), box=box, bounds=bounds, item=kind, times=_times(value)
+        "",
+        _title(form, value, url),
+        crs=_systems(value),
+        box=box,
+        bounds=bounds,
+        item=kind,
+        times=_times(value),
+        scales=_whole_scales(value),
     )
     if form in (DocumentType.IMAGE, DocumentType.TILES):
         return [replace(root, name=root.title)], codes
@@ -304,11 +311,19 @@ def _times(value: JsonObject) -> Times | None:
     return Times(known[0], known[1]) if len(known) == 2 and known != [None, None] else None
 
 
-def _scales(part: JsonObject) -> tuple[float, float] | None:
+def _scales(part: JsonObject) -> Scales | None:
     """Return the scales of a layer; ArcGIS calls the greatest denominator `minScale`, and 0 stands for none."""
-    least, greatest = (number_of(part.get(name)) or 0.0 for name in ("maxScale", "minScale"))
-    stated = max(least, 0.0), greatest if greatest > 0 else inf
-    return stated if stated[0] < stated[1] and stated != (0.0, inf) else None
+    return stated_scales(part.get("maxScale"), part.get("minScale"))
+
+
+def _whole_scales(value: JsonObject) -> Scales | None:
+    """Return the scales of a service: of the levels of its tiles (`tileInfo.lods`) those that it says it has."""
+    stated = _scales(value)
+    least, greatest = stated or (0.0, inf)
+    first, last = integer_of(value.get("minLOD")), integer_of(value.get("maxLOD"), _LEVELS)
+    levels = objects(object_of(value.get("tileInfo")).get("lods"))
+    offered = (number_of(each.get("scale")) for each in levels if first <= integer_of(each.get("level")) <= last)
+    return scales_of(scale for scale in offered if scale is not None and least <= scale <= greatest) or stated
 
 
 def _systems(value: JsonObject) -> tuple[str, ...]:

@@ -352,7 +352,7 @@ def _provider(value: JsonObject) -> str:
 def _collection(value: JsonObject, base: Url, known: Iterable[str]) -> tuple[Layer, tuple[str, ...]]:
     shared = tuple(known) if "#/crs" in list_of(value.get("crs")) else ()
     crs = tuple(dict.fromkeys((*systems({"crs": list(shared)}), *systems(value))))
-    return read_collection(value, crs=crs, keywords=_keywords(value), formats=_formats(value, base))
+    return read_collection(value, base, crs=crs, keywords=_keywords(value), formats=_formats(value, base))
 
 
 def _formats(value: JsonObject, base: Url) -> tuple[str, ...]:

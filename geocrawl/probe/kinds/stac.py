@@ -152,7 +152,7 @@ def with_collections(service: Service, value: JsonObject, url: Url) -> Service:
 def _contents(value: JsonObject, url: Url) -> tuple[tuple[Layer, ...], list[str]]:
     """Return the collections of a document, itself first when it is one; else the catalogues that it links to."""
     listed = objects(value.get("collections"))[:MAX_ITEMS] or ([value] if "extent" in value else [])
-    read = [read_collection(item, keywords=lines(item.get("keywords")), formats=_formats(item)) for item in listed]
+    read = [read_collection(item, url, keywords=lines(item.get("keywords")), formats=_formats(item)) for item in listed]
     children = [_child(link) for link in islice(links_of(value, url), MAX_ITEMS) if link.rel == "child"]
     layers = [*(layer for layer, _ in read), *(children if "collections" not in value else [])]
     return tuple(layers[:MAX_ITEMS]), [code for _, codes in read for code in codes]

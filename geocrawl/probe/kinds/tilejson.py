@@ -32,10 +32,10 @@ from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Classification
 from geocrawl.probe.content import Attempts, judge_image, judge_vector_tile, sample_addresses
-from geocrawl.probe.extents import Box, crs_code, is_web_mercator, read_box, to_mercator
+from geocrawl.probe.extents import PIXEL_M, PIXELS, Box, crs_code, is_web_mercator, read_box, to_mercator
 from geocrawl.probe.interview import Question, run
 from geocrawl.probe.json_answers import examine_json, on_host_of
-from geocrawl.probe.levels import EDGE_M, Grid, Level, filled, sample_levels
+from geocrawl.probe.levels import EDGE_M, Grid, Level, Scales, filled, sample_levels, scales_of
 from geocrawl.probe.ows.addresses import is_inner
 from geocrawl.probe.previews import MERCATOR, VECTOR_TILES, LayerContext, Levels, Tiles, View, by_tiles
 from geocrawl.urls import read_url
@@ -101,13 +101,21 @@ def _layers(value: JsonObject) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
     crs = _system(value)
     vectors = objects(value.get("vector_layers"))[:MAX_ITEMS]
     name = "" if vectors else line_of(value.get("id")) or line_of(value.get("name")) or "tiles"
-    whole = Layer(name, line_of(value.get("name")), crs=(crs,), box=box)
+    whole = Layer(name, line_of(value.get("name")), crs=(crs,), box=box, scales=_scales(value, crs))
     below = (
         Layer(identifier, identifier, text_of(vector.get("description")), parent=0)
         for vector in vectors
         if (identifier := line_of(vector.get("id")))
     )
     return (whole, *below), codes
+
+
+def _scales(value: JsonObject, crs: str) -> Scales | None:
+    """Return the scales of the levels from `minzoom` to `maxzoom` (3.8, 3.9), where the document states both."""
+    zooms = [integer_of(value.get(key)) for key in ("minzoom", "maxzoom")]
+    if min(zooms) < 0 or max(zooms) > _FINEST or not is_web_mercator(crs):
+        return None
+    return scales_of(2 * EDGE_M / PIXELS / PIXEL_M / 2**zoom for zoom in zooms)
 
 
 def _system(value: JsonObject) -> str:

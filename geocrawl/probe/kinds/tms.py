@@ -36,10 +36,10 @@ from geocrawl.model.kinds import KindDeclaration, PathForm
 from geocrawl.ports import Ask, ContentInterview, Interview
 from geocrawl.probe.answer import Classification, answer_deviations, examine
 from geocrawl.probe.content import Attempts, judge_image, sample_addresses, spread
-from geocrawl.probe.extents import NO_BOX, Box, Sides, in_system, is_web_mercator
+from geocrawl.probe.extents import NO_BOX, PIXEL_M, Box, Sides, in_system, is_web_mercator, metres_a_unit
 from geocrawl.probe.interview import ELSEWHERE, Question, ask, is_file, lead, verdict_on
 from geocrawl.probe.json_answers import on_host_of
-from geocrawl.probe.levels import EDGE_M, Level, level_from_south, sample_levels
+from geocrawl.probe.levels import EDGE_M, Level, level_from_south, sample_levels, scales_of
 from geocrawl.probe.ows.items import edges_of
 from geocrawl.probe.ows.owslib_reader import read_wms_section
 from geocrawl.probe.previews import LayerContext, Levels, Tiles, View, by_tiles, is_in
@@ -136,6 +136,10 @@ def _layers(name: str, root: etree._Element, url: Url) -> tuple[tuple[Layer, ...
         crs=(code,) if code else (),
         box=box,
         formats=(media_type,) if media_type else (),
+        scales=scales_of(
+            _resolution(element) * metres_a_unit(code) / PIXEL_M
+            for element in islice(children(child(root, "TileSets"), "TileSet"), _MAX_LEVELS)
+        ),
     )
     return (layer,), codes
 

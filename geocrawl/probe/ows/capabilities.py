@@ -9,13 +9,13 @@ tolerated; a root without sections must have the kind's namespace and a version.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from lxml import etree
 
-from geocrawl.formats.xml import Cut, attribute, child, local_name, namespace_of
+from geocrawl.formats.xml import Cut, attribute, child, children, first, local_name, namespace_of, text_of
 from geocrawl.model import Candidate, Deviation, Kind, Layer, Page, Service, Url
 from geocrawl.model.kinds import service_parameter
 from geocrawl.ports import Interview
@@ -38,8 +38,9 @@ class Part:
     layer: Layer
     codes: tuple[str, ...] = ()
     """Codes of deviations in the item."""
-    refers: tuple[str, ...] = ()
-    """Names of objects that the document describes elsewhere, such as the tile matrix sets of a WMTS layer."""
+    refers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names of objects that the document describes elsewhere, such as the tile matrix sets of a WMTS layer, each with
+    the names of those of its parts that are meant: () for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class CapabilitiesForm:
     def describe(self, root: etree._Element) -> ServiceMetadata:
         """Return what a document says about its service and operations."""
         service = read_service(root, self.kind, version_of(root) or self.version_of_root(root))
-        return ServiceMetadata(root, service, read_operations(root, self.kind))
+        return ServiceMetadata(root, replace(service, language=_language(root)), read_operations(root, self.kind))
 
     def version_of_root(self, root: etree._Element) -> str:
         """Return the version of a document that names none."""
@@ -138,6 +139,17 @@ class OwsProbe:
         if not self._lower_case or is_file(endpoint):
             return questions
         return (*questions, lower_case_question(endpoint, service))
+
+
+_EXTENSIONS = ("ExtendedCapabilities", "_ExtendedCapabilities", "VendorSpecificCapabilities")
+
+
+def _language(root: etree._Element) -> str:
+    """Return the language in which a document says that it answers (INSPIRE's extended capabilities); '' for none."""
+    section = child(root, "Capability")
+    parts = children(child(root, "OperationsMetadata") if section is None else section)
+    stated = (first(part, "ResponseLanguage", "Language") for part in parts if local_name(part) in _EXTENSIONS)
+    return next((text_of(element) for element in stated if element is not None), "")
 
 
 def version_of(root: etree._Element) -> str:

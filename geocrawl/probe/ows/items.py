@@ -5,21 +5,17 @@ They may stand several times, in several languages; the first that is not empty 
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from lxml import etree
 
 from geocrawl.formats.json import number_of
-from geocrawl.formats.xml import attribute, child, children, line_of, text_of, texts
+from geocrawl.formats.xml import attribute, child, children, gml_times, line_of, text_of, texts
 from geocrawl.model.times import Times, read_interval
 from geocrawl.probe.extents import is_geographic, is_latitude_first, read_box
 
 if TYPE_CHECKING:
     from shapely.geometry import Polygon
-
-_MOST_POSITIONS = 10_000
-"""Most positions in time of one item that are read."""
 
 
 def first_line(element: etree._Element | None, name: str) -> str:
@@ -86,13 +82,8 @@ def read_extent(item: etree._Element) -> Extent:
 
 def read_times(item: etree._Element) -> Times | None:
     """Return the time from the first position of GML to the last one that an item states, in any element of it."""
-    positions = (
-        ("" if attribute(each, "indeterminatePosition") in ("now", "unknown") else text_of(each))
-        for name in ("beginPosition", "endPosition", "timePosition")
-        for each in islice(item.iter(f"{{*}}{name}"), _MOST_POSITIONS)
-    )
-    found = tuple(positions)
-    return read_interval(found[0], found[-1]) if found else None
+    found = gml_times(item)
+    return read_interval(*found) if found else None
 
 
 def read_envelope(envelope: etree._Element | None) -> Extent:

@@ -7,17 +7,21 @@ requested last.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
+from typing import NamedTuple
 
 from lxml import etree
 
+from geocrawl.formats.json import number_of
 from geocrawl.formats.xml import child, children, text_of, texts
 from geocrawl.model import Kind, Layer, Service, Url
 from geocrawl.model.kinds import KindDeclaration, PathForm, program_in_folder
 from geocrawl.model.times import Times, read_values
 from geocrawl.probe.extents import crs_code
 from geocrawl.probe.interview import ELSEWHERE, Question, is_file
+from geocrawl.probe.levels import Scales, scales_of
 from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part, ServiceMetadata, union
 from geocrawl.probe.ows.items import first_line, first_text, read_extent, read_keywords
 from geocrawl.probe.stream import ItemSpec
@@ -96,7 +100,13 @@ def _read_layer(element: etree._Element, parent: int | None) -> Part:
         times=next(filter(None, map(_times, children(element, "Dimension"))), None),
     )
     links = children(element, "TileMatrixSetLink")
-    return Part(layer, codes, texts(name for link in links for name in children(link, "TileMatrixSet")))
+    return Part(layer, codes, {text_of(child(link, "TileMatrixSet")): _levels(link) for link in links})
+
+
+def _levels(link: etree._Element) -> tuple[str, ...]:
+    """Return the names of the matrices in which a layer has tiles; () for all of the set."""
+    limits = children(child(link, "TileMatrixSetLimits"), "TileMatrixLimits")
+    return tuple(text_of(child(limit, "TileMatrix")) for limit in limits)
 
 
 def _times(dimension: etree._Element) -> Times | None:
@@ -107,19 +117,50 @@ def _times(dimension: etree._Element) -> Times | None:
     return read_values(values[0].partition(",")[0], values[-1].rpartition(",")[2])
 
 
+class _Set(NamedTuple):
+    """A tile matrix set."""
+
+    crs: tuple[str, ...]
+    """Its reference system; () for none."""
+    scales: Mapping[str, float | None]
+    """Scale denominator of each of its matrices."""
+    whole: Scales | None
+    """The least and the greatest of them."""
+
+
 def _finish(metadata: ServiceMetadata, parts: Sequence[Part]) -> Service:
-    """Add layers and formats. A layer's reference systems are those of its tile matrix sets."""
+    """Add layers and formats. A layer's reference systems and scales are those of its tile matrix sets."""
     sets = _matrix_sets(metadata.root)
-    layers = [replace(part.layer, crs=union([sets.get(name, ()) for name in part.refers])) for part in parts]
+    layers = [
+        replace(
+            part.layer,
+            crs=union([sets[name].crs for name in part.refers if name in sets]),
+            scales=scales_of(chain.from_iterable(_scales(name, sets, part.refers[name]) for name in part.refers)),
+        )
+        for part in parts
+    ]
     return replace(metadata.service, layers=tuple(layers), formats=union([layer.formats for layer in layers]))
 
 
-def _matrix_sets(root: etree._Element) -> Mapping[str, tuple[str, ...]]:
-    """Return the reference system of each tile matrix set by its identifier."""
-    sets = {}
+def _scales(name: str, sets: Mapping[str, _Set], levels: Sequence[str]) -> Iterator[float | None]:
+    """Yield the scale denominators of the matrices in which a layer has tiles: of all of a set, where its limits name
+    none of them. The set's name may stand before theirs (`google:6` for `6`)."""
+    known = sets.get(name)
+    if known is not None:
+        meant = {level.removeprefix(f"{name}:") for level in levels}.union(levels) & known.scales.keys()
+        yield from [known.scales[level] for level in meant] or known.whole or ()
+
+
+def _matrix_sets(root: etree._Element) -> Mapping[str, _Set]:
+    """Return the tile matrix sets by their identifiers."""
+    sets: dict[str, _Set] = {}
     for element in children(child(root, "Contents"), "TileMatrixSet"):
         code = crs_code(text_of(child(element, "SupportedCRS")))
-        sets[text_of(child(element, "Identifier"))] = (code,) if code else ()
+        scales = {
+            text_of(child(matrix, "Identifier")): number_of(text_of(child(matrix, "ScaleDenominator")))
+            for matrix in children(element, "TileMatrix")
+        }
+        sets[text_of(child(element, "Identifier"))] = _Set((code,) if code else (), scales, scales_of(scales.values()))
     return sets
 
 
@@ -134,7 +175,7 @@ FORM = CapabilitiesForm(
         elements=frozenset({"Layer"}),
         within=frozenset({"Contents"}),
         read=_read_layer,
-        drop=frozenset({"TileMatrixSetLimits"}),
+        drop=frozenset({"MinTileRow", "MaxTileRow", "MinTileCol", "MaxTileCol"}),
     ),
     finish=_finish,
     usual_version="1.0.0",

@@ -17,7 +17,7 @@ from sqlalchemy import BigInteger, ClauseElement, bindparam, delete, func, inser
 
 from geocrawl.model import Endpoint, Layer, Service
 from geocrawl.model.catalogue import SIDES
-from geocrawl.model.languages import language_of
+from geocrawl.model.languages import language_of, two_letters
 from geocrawl.model.licences import licence_of
 from geocrawl.model.times import Times, union
 from geocrawl.sanitize import masked
@@ -26,7 +26,7 @@ from geocrawl.store.catalogue.write.changes import write_changes
 from geocrawl.store.catalogue.write.clusters import EndpointClusters
 from geocrawl.store.database.connection import Connection
 from geocrawl.store.database.constructs import in_list, upsert
-from geocrawl.store.database.schema.tables import DESCRIPTION, ENDPOINT, LAYER, SERVICE, SERVICE_ALIAS
+from geocrawl.store.database.schema.tables import DESCRIPTION, ENDPOINT, EVIDENCE, LAYER, SERVICE, SERVICE_ALIAS
 
 if TYPE_CHECKING:
     from shapely import Polygon
@@ -106,6 +106,11 @@ _LAST_DESCRIBED_BY = (
     .where(_is_endpoint)
     .where(or_(DESCRIPTION.c.fingerprint == SERVICE.c.fingerprint, DESCRIPTION.c.fingerprint.is_(None)))
 )
+_TIMES_BY_RECORDS = select(EVIDENCE.c.time_start, EVIDENCE.c.time_end).where(
+    EVIDENCE.c.endpoint_id == bindparam("endpoint"),
+    or_(EVIDENCE.c.time_start.is_not(None), EVIDENCE.c.time_end.is_not(None)),
+)
+"""Read the times of data by the records that name an endpoint."""
 
 
 class ServiceWriter:
@@ -120,6 +125,8 @@ class ServiceWriter:
 
     def write(self, service: Service, endpoint_id: int, endpoint: Endpoint, at: float) -> None:
         """Write an endpoint's description, and assign the endpoint to the service that it belongs to."""
+        recorded = self._connection.execute(_TIMES_BY_RECORDS, {"endpoint": endpoint_id}).fetchall()
+        service = replace(service, times=union(Times(*row) for row in recorded))
         was_its_own = self._value(_LAST_DESCRIBED_BY, endpoint=endpoint_id) is not None
         is_new = self._clusters.keep_description(endpoint_id, endpoint.key, service, at)
         site = endpoint.url.site
@@ -232,7 +239,8 @@ class ServiceWriter:
         of this endpoint, so what differs has changed."""
         stored = self._value(_FINGERPRINT, service=number)
         is_best = self._write_best(number) == endpoint_id
-        row, layers = service_row(service, site, at), _layer_rows(number, service)
+        row = service_row(service, site, at)
+        layers = _layer_rows(number, service, row)
         if not (is_best or self._is_said_by_none(number, stored)) or self._is_stored(number, row, layers):
             self._connection.execute(_CONFIRM, {"service": number, "at": at})
             return
@@ -241,7 +249,7 @@ class ServiceWriter:
         self._connection.execute(_WRITE_SERVICE, {"service": number, **row})
         fields = dict(self._connection.execute(_FIELDS, {"service": number}).fetchall())
         self._drop_parts(number)
-        self._add_parts(number, service, fields)
+        self._add_parts(number, layers, fields)
 
     def _is_stored(self, number: int, row: Mapping[str, object], layers: list[dict[str, object]]) -> bool:
         """Return whether a description is the stored one of a service, to the last word."""
@@ -256,7 +264,7 @@ class ServiceWriter:
         row = {**service_row(service, site, at), "first_seen": at, "best_id": best}
         number = int(self._value(_NEXT_SERVICE))
         self._connection.execute(_ADD_SERVICE, {"id": number, **row})
-        self._add_parts(number, service, {})
+        self._add_parts(number, _layer_rows(number, service, row), {})
         return number
 
     def _copy(self, number: int, members: tuple[int, ...]) -> int:
@@ -287,9 +295,8 @@ class ServiceWriter:
             self._connection.execute(_MOVE_ALIASES, {"number": number, "new": successor})
         self._connection.execute(_DROP_SERVICE, {"service": number})
 
-    def _add_parts(self, number: int, service: Service, fields: Mapping[str, str]) -> None:
+    def _add_parts(self, number: int, rows: list[dict[str, object]], fields: Mapping[str, str]) -> None:
         """Add the layers and the words of a service that has none. `fields`: what is known of layers by their names."""
-        rows = _layer_rows(number, service)
         if rows:
             for row in rows:
                 row["fields"] = fields.get(str(row["name"]), "[]")
@@ -368,7 +375,7 @@ def service_row(service: Service, site: str, at: float) -> Mapping[str, object]:
         "fees": service.fees,
         "access_constraints": service.access_constraints,
         "licence": licence_of(service.access_constraints, service.fees),
-        "language": language_of(_texts(service)),
+        "language": language_of(_texts(service)) or two_letters(service.language),
         "version": service.version,
         "formats": _json(service.formats),
         "online_resource": service.online_resource,
@@ -377,7 +384,7 @@ def service_row(service: Service, site: str, at: float) -> Mapping[str, object]:
         "read_by": service.read_by,
         "last_ok": at,
         **_sides(layer.box for layer in service.layers),
-        **_ends(union(layer.times for layer in service.layers)),
+        **_ends(union(layer.times for layer in service.layers) or service.times),
     }
 
 
@@ -388,15 +395,19 @@ def _texts(service: Service) -> Iterator[str]:
         yield from (layer.title, layer.abstract)
 
 
-def _layer_rows(number: int, service: Service) -> list[dict[str, object]]:
-    """Return the rows of the layers of a service with this number."""
-    layers = enumerate(service.layers)
-    return [{"service_id": number, "position": position, **layer_row(layer)} for position, layer in layers]
+def _layer_rows(number: int, service: Service, row: Mapping[str, object]) -> list[dict[str, object]]:
+    """Return the rows of the layers of a service with this number and this row."""
+    return [
+        {"service_id": number, "position": position, **_layer_row(layer, row)}
+        for position, layer in enumerate(service.layers)
+    ]
 
 
-def layer_row(layer: Layer) -> Mapping[str, object]:
+def _layer_row(layer: Layer, service: Mapping[str, object]) -> Mapping[str, object]:
     """Return the columns of `layer` that a description decides: all but the service and the position in it."""
     return {
+        "licence": licence_of(layer.terms, "") if layer.terms else service["licence"],
+        "language": language_of((layer.title, layer.abstract)) or service["language"],
         "parent": layer.parent,
         "name": layer.name,
         "title": layer.title,

@@ -417,6 +417,8 @@ def _evidence_row(endpoint_id: int, found: Evidence, at: float) -> dict[str, obj
         "link": found.link,
         "anchor": masked(found.anchor)[:_TEXT_CHARS],
         "at": at,
+        "time_start": found.times and found.times.start,
+        "time_end": found.times and found.times.end,
     }
 
 

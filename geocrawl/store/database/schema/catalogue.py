@@ -108,6 +108,10 @@ class Layer(SQLModel, table=True):
     fields: str = starting_with(text("'[]'"), "[]")
     """JSON list of the fields of the layer's features, each with name, type and alias, by the last content check that
     told them."""
+    licence: str = starting_with(text("''"), "")
+    """Code of the licence that the layer states itself, else that of its service."""
+    language: str = starting_with(text("''"), "")
+    """Language of its title and abstract, ISO 639-1; of fewer than 60 characters that of its service."""
 
 
 class Endpoint(SQLModel, table=True):
@@ -225,6 +229,10 @@ class Evidence(SQLModel, table=True):
     at: float
     masked_page: str | None = None
     """`page` with keys and passwords replaced by `***`, for publication; NULL: it has none."""
+    time_start: float | None = None
+    """First time of the data by the record that the page is; NULL: it states none, or open."""
+    time_end: float | None = None
+    """Last time of them."""
 
 
 class Description(SQLModel, table=True):

@@ -69,7 +69,8 @@ ENDPOINT = _table(
 )
 EVIDENCE = _table(
     "evidence",
-    "id* integer, endpoint_id integer, signal text, page text, link text, anchor text, at real, masked_page text?",
+    "id* integer, endpoint_id integer, signal text, page text, link text, anchor text, at real, masked_page text?, "
+    "time_start real?, time_end real?",
 )
 HEALTH_EVENT = _table("health_event", "id* integer, endpoint_id integer, at real, before text, after text, reason text")
 HOST = _table(
@@ -84,7 +85,8 @@ LAYER = _table(
     "layer",
     "service_id* integer, position* integer, parent integer?, name text, title text, abstract text, crs text, styles "
     "text, keywords text, queryable integer, west real?, south real?, east real?, north real?, item text, formats "
-    "text, time_start real?, time_end real?, time_step text, min_scale real?, max_scale real?, fields text",
+    "text, time_start real?, time_end real?, time_step text, min_scale real?, max_scale real?, fields text, licence "
+    "text, language text",
 )
 LESSON = _table(
     "lesson",
