@@ -13,7 +13,7 @@ from functools import partial
 from geocrawl.crawler.guesses import Guesses
 from geocrawl.crawler.posted_records import PostedRecords, is_data, is_exception
 from geocrawl.crawler.refusals import MANY_PAGES, EndlessSitemaps, MissingFolders
-from geocrawl.crawler.visits import TRANSIENT, cut_off, leads_on, moved, not_modified, page_retry_after_s
+from geocrawl.crawler.visits import TRANSIENT, cut_off, leads_on, moved, not_modified, page_retry_after_s, retry_after_s
 from geocrawl.model import (
     ADDRESS_ONLY,
     CONFIGURATION,
@@ -476,7 +476,7 @@ class PageVisitor:
         elif failure.code in NOT_PERMITTED:
             state = State.REFUSED
         elif failure.code in TRANSIENT:
-            retry_s = page_retry_after_s(lease, self._retry_first_s, failure.retry_after_s)
+            retry_s = retry_after_s(lease, self._retry_first_s, failure.retry_after_s)
         return Visit(
             lease=lease,
             state=state,
@@ -494,7 +494,7 @@ class PageVisitor:
         if reason not in TRANSIENT:
             candidates, links = self._guessed(page, lease.entry.rank, ())
             return visit._replace(candidates=candidates, links=links)
-        return visit._replace(retry_after_s=page_retry_after_s(lease, self._retry_first_s, page.retry_after_s))
+        return visit._replace(retry_after_s=page_retry_after_s(lease, self._retry_first_s, page))
 
     def _redirected(self, lease: Lease, page: Page, host: HostState, target: Url) -> Visit:
         """Return a visit that leads to the redirect's target, which is visited separately."""

@@ -48,11 +48,14 @@ def retry_after_s(lease: Lease, first_s: float, asked_s: float | None = None) ->
     return max(min(first_s * 2.0**lease.entry.attempts, LONGEST_S), asked_s or 0.0)
 
 
-def page_retry_after_s(lease: Lease, first_s: float, asked_s: float | None) -> float:
-    """Return how long to wait before a page is tried again: as long as the server requested, doubled with each try so
-    far, else as `retry_after_s`. (Whether a service is alive is not decided within seconds.)"""
-    usual_s = retry_after_s(lease, first_s, asked_s)
-    return usual_s if asked_s is None else min(max(asked_s, 1.0) * 2.0**lease.entry.attempts, usual_s)
+def page_retry_after_s(lease: Lease, first_s: float, page: Page) -> float:
+    """Return how long to wait before a page that was refused is tried again: as long as a busy server requested (429,
+    503), doubled with each try so far, else as `retry_after_s`. (Whether a service is alive is not decided in seconds.)
+    """
+    usual_s = retry_after_s(lease, first_s, page.retry_after_s)
+    if page.retry_after_s is None or page.status not in (429, 503):
+        return usual_s
+    return min(max(page.retry_after_s, 1.0) * 2.0**lease.entry.attempts, usual_s)
 
 
 def cut_off(visit: Visit, page: Page, first_s: float) -> Visit:
