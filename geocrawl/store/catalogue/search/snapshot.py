@@ -5,6 +5,7 @@ catalogue are read as they come; only what changed is read again."""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -67,7 +68,7 @@ class Snapshot:
         self.names = {name: SharedTexts() for name in _NAMED if name not in ("title", "health", "level")}
         self.titles: list[str] = []
         self.items: dict[int, tuple[str, ...]] = {}
-        self.lists_by_item: dict[str, list[int]] = {}
+        self.lists_by_item: dict[str, array[int]] = {}
         """Numbers of the lists that have an item, by the item in lower case."""
         self._indexed_providers = 0
         self._providers_by_word: dict[str, set[int]] = {}
@@ -87,7 +88,7 @@ class Snapshot:
         self.items.update(lists)
         for number, items in lists.items():
             for item in {item.lower() for item in items}:
-                self.lists_by_item.setdefault(item, []).append(number)
+                self.lists_by_item.setdefault(item, array("i")).append(number)
         for number in changes.dropped:
             if (position := self.position(number)) >= 0:
                 self.columns["is_there"][position] = False
@@ -114,9 +115,10 @@ class Snapshot:
         """Return how many services there are."""
         return int(np.count_nonzero(self["is_there"]))
 
-    def lists_with(self, items: Iterable[str]) -> list[int]:
+    def lists_with(self, items: Iterable[str]) -> NDArray[np.int32]:
         """Return the numbers of the lists that have one of some items, which are in lower case."""
-        return [number for item in items for number in self.lists_by_item.get(item, ())]
+        named = [np.array(self.lists_by_item[item], np.int32) for item in items if item in self.lists_by_item]
+        return np.concatenate([*named, np.zeros(0, np.int32)])
 
     def of_provider(self, text: str) -> Flags:
         """Return for each position whether its provider has just this name, as the values of a facet are. For a text
