@@ -23,6 +23,8 @@ _NOW = ("", "..", "current", "now", "present", "latest", "null", "none")
 _STEP = re.compile(r"P(?=\w)(?:\d+(?:\.\d+)?[YMWD])*(?:T(?:\d+(?:\.\d+)?[HMS])+)?")
 FIRST_S, LAST_S = -62_135_596_800, 253_402_300_799
 """First second of the year 1 and last one of 9999: a calendar has no others."""
+_NEVER_S = LAST_S - 366 * 86_400
+"""A time after it, in the year 9999, stands for an open end."""
 
 
 class Times(NamedTuple):
@@ -61,7 +63,7 @@ def read_interval(first: str, last: str, step: str = "") -> Times | None:
     """Return the times between two ends, one of them perhaps open; None when an end cannot be read or both are open."""
     ends = [None if text.strip().lower() in _NOW else read_time(text) for text in (first, last)]
     unread = [end is None and text.strip().lower() not in _NOW for end, text in zip(ends, (first, last), strict=True)]
-    start, end = ends
+    start, end = (None if each is not None and each[1] > _NEVER_S else each for each in ends)
     if any(unread) or (start is None and end is None):
         return None
     if start is not None and end is not None and end[1] < start[0]:

@@ -45,9 +45,11 @@ def test_what_is_no_time_of_the_calendar_is_none(text: str) -> None:
 
 def test_an_interval_has_open_ends_and_a_step() -> None:
     assert ends(read_interval("2015", "current")) == ("2015-01-01T00:00:00", None)
+    assert ends(read_interval("18441231", "99991231")) == ("1844-12-31T00:00:00", None)
     assert ends(read_interval("..", "2015")) == (None, "2015-12-31T23:59:59")
     assert ends(read_interval("2020", "2015")) == ("2015-01-01T00:00:00", "2020-12-31T23:59:59")
     assert read_interval("", "") is read_interval("current", "current") is read_interval("2015", "soon") is None
+    assert read_values("99991231", "99991231") is None
     assert read_values("2015-01-01/2016-01-01/P1D", "2018-01-01/2019-01-01/PT1H") == Times(
         1420070400.0, 1546387199.0, "P1D"
     )
