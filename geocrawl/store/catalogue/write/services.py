@@ -395,6 +395,10 @@ def _texts(service: Service) -> Iterator[str]:
         yield from (layer.title, layer.abstract)
 
 
+_TELLING_CHARS = 200
+"""So much of a layer's abstract is read for its language: services have thousands of layers."""
+
+
 def _layer_rows(number: int, service: Service, row: Mapping[str, object]) -> list[dict[str, object]]:
     """Return the rows of the layers of a service with this number and this row."""
     return [
@@ -407,7 +411,7 @@ def _layer_row(layer: Layer, service: Mapping[str, object]) -> Mapping[str, obje
     """Return the columns of `layer` that a description decides: all but the service and the position in it."""
     return {
         "licence": licence_of(layer.terms, "") if layer.terms else service["licence"],
-        "language": language_of((layer.title, layer.abstract)) or service["language"],
+        "language": language_of((layer.title, layer.abstract[:_TELLING_CHARS])) or service["language"],
         "parent": layer.parent,
         "name": layer.name,
         "title": layer.title,
