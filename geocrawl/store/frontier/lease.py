@@ -177,7 +177,7 @@ class Leases:
         self._owner = owner
         self._records_only = options.records_only
         self._least_tier = NAMED_TIER if options.named_only else HARVEST_TIER if options.records_only else _ANY_TIER
-        self._looks_first = False
+        self._looks_first = self._has_leased = self._stops_after_one = False
         self.shared_run: SharedRun | None = None
 
     def expect_work(self) -> None:
@@ -188,10 +188,14 @@ class Leases:
         """Lease the best ready entry and its host; None: nothing is ready now, or what is ready waits for better pages
         (`Economy`). `pages=False`: probes only."""
         yield from self._depths.follow()
-        if self._looks_first and not self._may_be_ready(now, pages=pages):
-            return None
-        self._looks_first = True  # it costs less than a transaction in vain, as most leases are after another one
-        return (yield from self._lease_ready(now, pages=pages))
+        lease = None
+        if not self._looks_first or self._may_be_ready(now, pages=pages):
+            lease = yield from self._lease_ready(now, pages=pages)
+        if self._has_leased:
+            self._stops_after_one = lease is None
+        self._has_leased = lease is not None
+        self._looks_first = lease is None or self._stops_after_one  # it costs less than a transaction in vain
+        return lease
 
     def _may_be_ready(self, now: float, *, pages: bool) -> bool:
         """Return whether a lease may succeed. Reads only, because idle workers call this often."""
