@@ -12,13 +12,16 @@ from __future__ import annotations
 import asyncio
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain, islice
+from typing import TypeVar
 
 from geocrawl.errors import DatabaseFault, LearnsElsewhere
 from geocrawl.model import Feedback, Rank
 from geocrawl.ports import CorrectsRanks, HasCounts, LearningLog, StoreRunner, Strategy
+
+T = TypeVar("T")
 
 
 class Throttle:
@@ -218,14 +221,29 @@ class Learning:
         return said
 
     async def write(self) -> None:
-        """Write the ranks and the dump that are due. To be called before an address is leased: the lock is not held
-        over a write, so visits go on meanwhile."""
+        """Write the ranks and the dump that are due."""
+        if self._ranks is not None or self._dump is not None:
+            await self.run_steps(_nothing())
+
+    async def run_steps(self, work: Generator[None, None, T]) -> T:
+        """Do work of the store, such as a lease, after the ranks and the dump that are due are written, in one call:
+        `lock` is not held over a write, so visits go on meanwhile."""
         if self._ranks is None and self._dump is None:
-            return
+            return await self._store.run_steps(work)
         async with self._writing:
-            with self._torn_by_faults():
-                ranks, self._ranks, dump, self._dump = self._ranks, None, self._dump, None
-                await self._store.run(self._write, ranks, self._through, dump)
+            ranks, self._ranks, dump, self._dump = self._ranks, None, self._dump, None
+            return await self._store.run_steps(self._write_before(work, ranks, self._through, dump))
+
+    def _write_before(
+        self,
+        work: Generator[None, None, T],
+        ranks: Iterable[tuple[int, Rank | None]] | None,
+        through: int,
+        dump: tuple[bytes, Mapping[str, int], int] | None,
+    ) -> Generator[None, None, T]:
+        with self._torn_by_faults():
+            self._write(ranks, through, dump)
+        return (yield from work)
 
     def _write(
         self,
@@ -309,6 +327,10 @@ class Learning:
         except DatabaseFault:
             self._is_torn = True
             raise
+
+
+def _nothing() -> Generator[None, None, None]:
+    yield from ()
 
 
 def load(strategy: Strategy, state: bytes | None, *, before: bytes | None = None) -> None:

@@ -347,9 +347,8 @@ class Crawler:
             found: Lease | _Outlook | None = None
             idle, are_slow = not self._under_way, self._are_slow()
             try:
-                await self._learning.write()
                 steps = self._lease_in_steps(pages=self._pages_left() > 0, idle=idle, are_slow=are_slow)
-                found = await self._store.run_steps(steps)
+                found = await self._learning.run_steps(steps)
             finally:
                 if not isinstance(found, Lease):
                     self._slots.put_back()
