@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from sqlalchemy import bindparam, delete, select
 
 from geocrawl.errors import DatabaseFault, PassingFault, needs_extra
-from geocrawl.store.database.connection import BUSY_S, Connection
+from geocrawl.store.database.connection import BUSY_S, Connection, Statement, Values
 from geocrawl.store.database.constructs import upsert
 from geocrawl.store.database.life import Life
 from geocrawl.store.database.opt_out import OptOut
@@ -57,6 +57,7 @@ class Transaction:
         self._shared = shared
         self._in_vain = False
         self._is_first = True
+        self._postponed = 0
 
     def __enter__(self) -> None:
         connection = self._database.connection
@@ -66,6 +67,9 @@ class Transaction:
             if self._is_first:  # `migrate` takes no database into which anybody has written, so no later one need look
                 refuse_half(self._database.path, connection)
                 self._is_first = False
+            self._postponed = len(self._database.postponed)
+            for statement, values in self._database.postponed[: self._postponed]:
+                connection.write(statement, values)
         except DatabaseFault as error:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -84,6 +88,7 @@ class Transaction:
         if error is None:
             try:
                 connection.execute("COMMIT")
+                del self._database.postponed[: self._postponed]
                 return
             except DatabaseFault:
                 self._roll_back()
@@ -114,6 +119,8 @@ class Database:
         self.shared_transaction = Transaction(self, shared=True)
         """`with database.shared_transaction:` — as `transaction`, but other processes write at the same time where the
         engine lets them (PostgreSQL); the caller first locks the rows that it changes, or changes one row only."""
+        self.postponed: list[tuple[Statement, Values]] = []
+        """Writes for which nobody waits: the next transaction makes them first."""
         self.blocked = OptOut(connection)
         """Hosts that opted out; changes by other processes apply from the next transaction on."""
         self.clock = clock

@@ -154,7 +154,7 @@ class SqlPoliteness:
     def enter_ip(self, ip: str, now: float, request: IpRequest) -> IpPlace | float:
         """Take one of the places of an IP address, or return when to ask again."""
         found = find_place(ip, self._slots(ip), now, request)
-        if not isinstance(found, IpPlace):  # before the write lock: a busy address needs none
+        if not isinstance(found, IpPlace) and not self._database.postponed:  # a busy address needs no write lock
             return found
         self._life.begin()
         with self._database.transaction:
@@ -165,12 +165,10 @@ class SqlPoliteness:
                 self._connection.execute(_ENTER_IP, {**row, "until": found.begins_at + request.lasts_s})
         return found
 
-    @awaited
-    def leave_ip(self, place: IpPlace, now: float) -> None:
-        """Give a place back, unless another process has taken it after it expired."""
-        with self._database.transaction:
-            row = {"ip": place.ip, "slot": place.slot, "begins_at": place.begins_at, "owner": self._life.owner}
-            self._connection.execute(_LEAVE_IP, row)
+    async def leave_ip(self, place: IpPlace, now: float) -> None:
+        """Give a place back with the next transaction, unless another process has taken it after it expired."""
+        row = {"ip": place.ip, "slot": place.slot, "begins_at": place.begins_at, "owner": self._life.owner}
+        self._database.postponed.append((_LEAVE_IP, row))
 
     def _slots(self, ip: str) -> list[IpSlot]:
         """Return the slots of an address; those of killed processes are free."""
