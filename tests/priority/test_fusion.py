@@ -329,6 +329,19 @@ def test_waiting_links_and_pages_are_bounded() -> None:
     assert len(memory.pages) <= 100
 
 
+def test_a_page_pays_for_a_hundred_waiting_links_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    crawl = Crawl(fusion(every=1))
+    for n in range(20):
+        crawl.visit(f"/p{n}", [f"/p{n}/{k}" for k in range(100)])
+    memory, valued = crawl.strategy._memory, list[int]()
+    inputs = memory.inputs
+    monkeypatch.setattr(memory, "inputs", lambda ids: valued.append(len(ids)) or inputs(ids))
+    for n in range(60):
+        crawl.visit(f"/p0/{n}")
+    assert 1_900 < max(valued) <= len(memory.links) + 60, "all of them are valued"
+    assert sum(valued) <= 60 * 100 + max(valued), "sixty visits, and what was due before"
+
+
 def test_memory_keeps_the_better_of_two_places_of_a_link() -> None:
     memory = CrawlMemory(most_links=10, most_pages=10, forgotten=list[int]().append)
     memory.remember_link(1, WaitingLink(b"2" * 20, 5, 77, 0.5, 1))

@@ -40,7 +40,7 @@ from geocrawl.priority.text_terms import (
 # Measure texts for fusion by the models of `best-first` (cosines with the topic) and `bayes` (odds of a link).
 
 
-REMEMBERED_LINKS = 50_000
+REMEMBERED_LINKS = 20_000
 READ = 6_000
 
 
@@ -113,7 +113,7 @@ class WordModels:
 # --------------------------------------------------------------------------- links
 
 
-REMEMBERED = 50_000
+REMEMBERED = 20_000
 """Links whose features are cached: a site's navigation is on each of its pages."""
 
 

@@ -12,12 +12,14 @@ discounted reward of Rennie, McCallum: Using reinforcement learning to spider th
 without a find when the next page is settled is a negative example for its link; later finds of its probes still count.
 
 The value is the beginning of a link's rank: links of one place on pages of one host and template are a group, and a
-bandit over these groups decides which of them has its next link visited (`link_groups`). Every `every` pages those
-links are valued again that could be visited before the next time. No link is dropped.
+bandit over these groups decides which of them has its next link visited (`link_groups`). Every `every` pages, or one
+page for a hundred links that wait, those links are valued again that could be visited before the next time. No link is
+dropped.
 """
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -39,10 +41,10 @@ from geocrawl.priority.strategies.fusion.link_reader import JudgedPages, LinkFea
 from geocrawl.priority.strategies.fusion.value_model import (
     NO_GROUP,
     NO_PAGE,
+    NOTHING,
     PAGE_HEAD,
     PRIOR_FILE,
     CrawlMemory,
-    Example,
     ValueModel,
     VisitedPage,
     WaitingLink,
@@ -176,7 +178,7 @@ class FusionStrategy(Defaults):
         names, arms = seen.names, feature_names.buckets(seen.arms)
         kept = self._memory.links.get(waiting.id)
         if kept is not None and kept.page in self._memory.pages:
-            arms = self._value.example(kept.packed, self._memory.pages[kept.page].numbers).arms
+            arms = tuple(self._value.example(kept.packed, self._memory.pages[kept.page].numbers).arms)
         own_arms = seen.arms[: feature_names.LINK_ARMS]
         weights = {name: self._value.weights[feature_names.bucket(name)] for name in (*names, *own_arms)}
         for kind, arm in zip(feature_names.ARM_KINDS, arms, strict=True):
@@ -206,7 +208,7 @@ class FusionStrategy(Defaults):
         """Return (frontier id, value) of each waiting link that can be valued again."""
         return [(id_, self._memory.links[id_].value) for id_ in self._memory.valuable(self._memory.links)]
 
-    def features(self, id_: int) -> tuple[int, ...]:
+    def features(self, id_: int) -> Sequence[int]:
         """Return all current features of a waiting link, as buckets."""
         link = self._memory.links[id_]
         return self._value.example(link.packed, self._memory.pages[link.page].numbers).ids
@@ -250,14 +252,14 @@ class FusionStrategy(Defaults):
 
     def _passed(self, feedback: Feedback, link: WaitingLink | None) -> VisitedPage:
         before = self._memory.pages.get(link.page) if link else None
-        led = self._value.example(link.packed, before.numbers) if link and link.packed and before else Example((), ())
+        led = self._value.example(link.packed, before.numbers) if link and link.packed and before else NOTHING
         since_find = min(before.since_find + 1, feature_names.FAR) if before else feature_names.FAR
         tunnel = min(before.tunnel + 1, feature_names.FAR) if before else 1
         return VisitedPage(link.page if link else NO_PAGE, led, since_find, tunnel)
 
     def _keep_links(self, feedback: Feedback, page: VisitedPage) -> None:
         judged = self._judged.unpack(feedback.features)
-        page.numbers = judged.numbers
+        page.numbers = array("I", judged.numbers)
         if judged.level:
             page.tunnel = 0
         if self._max_depth is not None and feedback.depth >= self._max_depth:
@@ -313,21 +315,27 @@ class FusionStrategy(Defaults):
     def revise(self) -> Iterator[Sequence[tuple[int, Rank]]] | None:
         """Return new ranks for the next links of all groups in which something changed; None when nothing did.
 
-        Every `every` pages the links are valued again that may be visited until then or are valued too high.
+        Every `every` pages, or later when many links wait, the links are valued again that may be visited until then or
+        are valued too high.
         """
-        if self._visits - self._revised_at >= min(self._every, max(10, self._visits // 10)):
+        if self._visits - self._revised_at >= self._pause:
             self._revised_at = self._visits
             self._value_again()
             self._groups.touch_all()
         ranks = [(id_, rank_of(worth)) for id_, worth in self._groups.changes(self._visits)]
         return (ranks[i : i + _BATCH] for i in range(0, len(ranks), _BATCH)) if ranks else None
 
+    @property
+    def _pause(self) -> int:
+        """Return the number of pages after which links are valued again; each page pays for a hundred links at most."""
+        return max(min(self._every, max(10, self._visits // 10)), len(self._memory.links) // 100)
+
     def _value_again(self) -> None:
         links = self._memory.links
         if not (ids := self._memory.valuable(links)):
             return
         old, new = np.array([links[id_].value for id_ in ids]), np.array(self._scores(*self._memory.inputs(ids)))
-        served = min(4 * self._every, len(ids))
+        served = min(4 * max(self._every, self._pause), len(ids))
         bar = np.partition(new, len(ids) - served)[len(ids) - served]
         changed = np.flatnonzero((np.maximum(old, new) >= bar) & (np.abs(old - new) > _SMALL)).tolist()
         self._set_values((ids[at], float(new[at])) for at in changed)

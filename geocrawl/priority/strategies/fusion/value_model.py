@@ -14,7 +14,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,12 +47,16 @@ _KIN = 31
 
 
 class Example(NamedTuple):
-    """The features of a link when it was visited."""
+    """The features of a link when it was visited, as uint32: tuples of numbers take eight times the memory."""
 
-    arms: tuple[int, ...]
+    arms: array[int]
     """One arm of each kind."""
-    ids: tuple[int, ...]
+    ids: array[int]
     """All features: the arms, their states, those of the link and those of its page."""
+
+
+NOTHING = Example(array("I"), array("I"))
+"""Of a page that no link led to."""
 
 
 class ValueModel:
@@ -93,9 +97,10 @@ class ValueModel:
 
         `packed` contains the link's arms and features, `page` the page's numbers.
         """
-        own = tuple(array("I", packed))
+        own = array("I", packed)
         arms = (*own[:LINK_ARMS], kin(page[0], own[LINK_ARMS - 1]), page[1], page[2])
-        return Example(arms, (*arms, *self.states(arms), *own[LINK_ARMS:], *page[PAGE_HEAD:]))
+        ids = (*arms, *self.states(arms), *own[LINK_ARMS:], *page[PAGE_HEAD:])
+        return Example(array("I", arms), array("I", ids))
 
     def arm(self, arm: int) -> tuple[float, float]:
         """Return (visits, reward) of an arm."""
@@ -281,7 +286,7 @@ class VisitedPage:
     """The example of the link that led to the page."""
     since_find: int
     tunnel: int
-    numbers: tuple[int, ...] = ()
+    numbers: Sequence[int] = ()
     """The features that the page contributes to its links; none for a page without links."""
     finds: int = 0
     reward: float = 0.0
@@ -404,10 +409,8 @@ class CrawlMemory:
         for id_, reward, row in zip(arrays["page ids"].tolist(), arrays["page rewards"].tolist(), rows, strict=True):
             page, since_find, tunnel, finds, group, arms, ids, size = row
             ends = at + arms, at + arms + ids, at + arms + ids + size
-            led = Example(tuple(numbers[at : ends[0]]), tuple(numbers[ends[0] : ends[1]]))
-            self.pages[id_] = VisitedPage(
-                page, led, since_find, tunnel, tuple(numbers[ends[1] : ends[2]]), finds, reward, group
-            )
+            arms, ids, own = (array("I", numbers[first:last]) for first, last in pairwise((at, *ends)))
+            self.pages[id_] = VisitedPage(page, Example(arms, ids), since_find, tunnel, own, finds, reward, group)
             at = ends[2]
 
 
