@@ -194,6 +194,26 @@ title="Catálogo"/><body><a href="/srv/eng/main.home">Inicio</a>""",
         """<footer>Powered by <a title="pycsw" href="https://pycsw.org"><img src="/static/logo.png"/></a></footer>""",
         """<!-- pycsw 3.0 --><h1>Catalogue</h1>""",
     ),
+    "esrigeoportal": (
+        """<div id="app-loading-node" class="g-app-loading"></div><script>require(["app/main"])</script>""",
+        """<title>Geodatenkatalog</title><script>require(["app/context/AppStarter"], function(a) {})</script>""",
+        """<title>Esri Geoportal Server - Inicio</title><form id="frmSearch" action="/catalog/search/search.page">""",
+    ),
+    "ncwms": (
+        """<title>ncWMS2 server</title><a href="Godiva3.html">Godiva3</a>""",
+        """<title>Godiva3</title><div id="mainPanel"></div>""",
+        """<title>Karten des Meeres</title><script src="godiva3/godiva3.nocache.js"></script>""",
+    ),
+    "geomapfish": (
+        """<html ng-app="Appmobile"><script src="dynamic.js?interface=mobile"></script>""",
+        """<body><gmf-map class="gmf-map" gmf-map-map="::mainCtrl.map"></gmf-map>""",
+        """<title>GeoMapFish</title><main class="gmf-main"></main>""",
+    ),
+    "dkan": (
+        """<meta name="Generator" content="Drupal 7 (http://drupal.org) + DKAN (https://getdkan.org)"/>""",
+        """<link href="/profiles/dkan/themes/contrib/nuboot_radix/assets/css/nuboot.css" rel="stylesheet">""",
+        """<title>Datos abiertos</title><script src="/modules/contrib/dkan/modules/metastore/app.js"></script>""",
+    ),
     "ckan": (
         """<meta name="generator" content="ckan 2.9.5"/><title>Welcome</title>""",
         """<title>Dati aperti</title><link href="/webassets/base/4f3188fa_main.css" rel="stylesheet"/>""",
