@@ -218,7 +218,7 @@ class CatalogueWriter:
         }
         answered = {
             "content_type": verdict.content_type,
-            "first_bytes": masked(verdict.first_bytes),
+            "first_bytes": "" if service is not None else masked(verdict.first_bytes),
             "elapsed_ms": verdict.elapsed_ms,
             "requests": verdict.requests,
         }

@@ -341,7 +341,8 @@ class Probe(SQLModel, table=True):
     http_status: int | None = None
     content_type: str
     first_bytes: str
-    """Beginning of the decisive answer."""
+    """Beginning of the decisive answer, unless it was valid: of a service that is asked every few minutes it is always
+    the same."""
     elapsed_ms: float
     """Duration of the decisive request."""
     requests: int

@@ -145,6 +145,13 @@ def test_an_endpoint_that_fails_later_keeps_its_service(world: World) -> None:
     assert titles(world) == [ROADS.title]
 
 
+def test_the_beginning_of_an_answer_is_kept_of_failures_alone(world: World) -> None:
+    for reason, service in (("ok", ROADS), ("html", None)):
+        world.record(candidate("a.example/wms"), verdict(reason, service, first_bytes="<start>"), world.clock.now())
+    kept = world.database.connection.execute("SELECT reason, first_bytes FROM probe ORDER BY id").fetchall()
+    assert kept == [("ok", ""), ("html", "<start>")]
+
+
 def test_what_robots_txt_forbids_is_neither_valid_nor_exported(world: World) -> None:
     world.frontier.add_candidates([candidate("a.example/wms?")])
     world.settle(world.lease(), state=State.REFUSED, reason="robots")
