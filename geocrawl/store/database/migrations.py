@@ -11,7 +11,22 @@ from geocrawl.errors import DatabaseFault
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-REVISIONS = ("0028", "0033", "0034", "0035", "0036", "0037", "0038", "0039", "0040", "0041", "0042", "0043", "0044")
+REVISIONS = (
+    "0028",
+    "0033",
+    "0034",
+    "0035",
+    "0036",
+    "0037",
+    "0038",
+    "0039",
+    "0040",
+    "0041",
+    "0042",
+    "0043",
+    "0044",
+    "0045",
+)
 """The revisions of the schema that this program knows, oldest first: databases of others are refused."""
 _UPGRADES_OLDER = "0504a682"
 """The commit whose program upgrades databases from before `REVISIONS`."""

@@ -327,7 +327,7 @@ class SearchChange(SQLModel, table=True):
 class Probe(SQLModel, table=True):
     """One attempt to find out what an endpoint is, with its verdict."""
 
-    __table_args__ = (Index("probe_endpoint", "endpoint_id", "at"),)
+    __table_args__ = (Index("probe_endpoint", "endpoint_id", "at", "status"),)
     id: int = Field(primary_key=True)
     endpoint_id: int = Field(foreign_key="endpoint.id")
     at: float
