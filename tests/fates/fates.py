@@ -77,6 +77,8 @@ ON_THE_WAY: Mapping[str, Reply] = {
     "login page": Reply(200, b"<!DOCTYPE html><title>Log in</title><p>Guests of the hotel log in here"),
     "block page": Reply(403, _BLOCK_PAGE),
     "gateway": Reply(504, b"<!DOCTYPE html><title>Gateway timeout</title>"),
+    "login demanded": Reply(511, b"<!DOCTYPE html><title>Network Authentication Required</title>"),
+    "cut off": Reply(fault="reset"),
 }
 """What the network on the way answers for a while in place of all servers, robots.txt included."""
 HOST, QUERY = "{host}", "{query}"
@@ -143,6 +145,7 @@ FATES: Mapping[str, Fate] = {
     },
     **{name: ((name, ALWAYS),) for name in _FOR_GOOD},
     "away for three hours": (("refused", 0.125),),
+    "away for minutes": (("refused", 0.003), ("well", 0.4), ("500", 0.003), ("well", 0.2), ("name gone", 0.003)),
     "away for a month": (("404", 30.0),),
     "mute for a week": (("everything 503", 7.0),),
     "mute for a month": (("everything 503", 33.0),),

@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import Context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -34,8 +34,9 @@ from geocrawl.daemon import service as daemon_service
 from geocrawl.daemon.budget import budget_of, without_limits
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
-from geocrawl.daemon.service import Daemon, Tick
+from geocrawl.daemon.service import Configured, Daemon, Tick
 from geocrawl.errors import PassingFault
+from geocrawl.fetch.paced_host import RetryAfterMemory
 from geocrawl.model.health import DAY_S, HOUR_S
 from geocrawl.settings import Settings
 from geocrawl.store import Store
@@ -216,7 +217,7 @@ class Life:
         kinds = (
             *(self._restart, self._kill, self._kill, self._database_fails, self._database_fails, self._database_fails),
             *(self._clock_steps, self._back_up, self._back_up, self._restore, self._recipient_away),
-            self._way_answers,
+            *(self._way_answers, self._reload),
         )
         for first in range(3, self.days, 15):
             for kind in kinds:
@@ -259,22 +260,27 @@ class Life:
         lock.acquire(clock.now())
         transport = FateTransport(self.web, self.loop, process, self.requests)
         environment = Environment(clock, transport, lambda: 0, idle_s=10.0, resolver=transport)
-        session = wiring.make_session(without_limits(SETTINGS), store, clock, environment=environment)
-        jobs = Jobs(SETTINGS, store, session.frontier, clock, self._logged)
-        claim(session)
-        jobs.check_clock()
-        session.add_stored_seeds()
-        configured = session, jobs, budget_of(SETTINGS, session.strategy.name)
+        rests = RetryAfterMemory()
+
+        def configured() -> Configured:
+            session = wiring.make_session(without_limits(SETTINGS), store, clock, environment=environment)
+            session = replace(session, rests=rests)
+            jobs = Jobs(SETTINGS, store, session.frontier, clock, self._logged)
+            claim(session)
+            jobs.check_clock()
+            session.add_stored_seeds()
+            return session, jobs, budget_of(SETTINGS, session.strategy.name)
+
+        session, jobs, budget = configured()
         self._daemon = Daemon(
-            *configured[:2],
-            lock,
+            *(session, jobs, lock),
             store=store,
             clock=clock,
-            budget=configured[2],
+            budget=budget,
             notifier=Notifier({}),
             observer=Silent(),
             log=self._logged,
-            reload=lambda: configured,
+            reload=configured,
             ticks=self._ticks,
         )
         await self._daemon.run()
@@ -306,6 +312,14 @@ class Life:
         await self.stop()
         await asyncio.sleep(self.lot.choice((5.0, 600.0, 6 * HOUR_S)))
         self._start()
+
+    async def _reload(self) -> None:
+        """Let the daemon read its configuration again, twice within minutes."""
+        for _ in range(2):
+            self._do("reload")
+            assert self._daemon is not None
+            self._daemon.reload()
+            await asyncio.sleep(120.0)
 
     async def _kill(self) -> None:
         """Kill the daemon at one of its next statements, and start it again."""
@@ -353,7 +367,7 @@ class Life:
 
     async def _clock_steps(self) -> None:
         assert self.process is not None
-        by_s = self.lot.choice((-400 * DAY_S, -DAY_S, -HOUR_S, HOUR_S, DAY_S, 40 * DAY_S, 400 * DAY_S))
+        by_s = self.lot.choice((-400 * DAY_S, -DAY_S, -HOUR_S, -300.0, 300.0, HOUR_S, DAY_S, 40 * DAY_S, 400 * DAY_S))
         self._do("clock step", f"by {by_s / DAY_S:g} days")
         self.process.wrong_by_s, since = by_s, self.today()
         await asyncio.sleep(self.lot.choice((60.0, HOUR_S, 5 * HOUR_S)))
