@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from itertools import islice
 
 from geocrawl.app.list_entries import ListEntry
 from geocrawl.app.probe import candidates_at, endpoint_place, line_of, run_probes, scratch_database
@@ -40,6 +41,8 @@ _REQUESTS_A_LAYER = 8
 _SECONDS_A_LAYER = 20.0
 _ALIKE = 0.6
 """The least similarity of a name (`difflib`) that is offered for one that is missing."""
+_COMPARED_CHARS, _MOST_COMPARED = 80, 5_000
+"""Characters of a name, and layers, that are compared: whole names of hundreds of characters take seconds."""
 
 
 class EntryState(StrEnum):
@@ -246,6 +249,7 @@ def _works(result: EntryResult, attempts: Sequence[Attempt]) -> EntryResult:
 
 def _nearest(service: Service, name: str) -> str:
     """Return the layer whose name or title is most like a name; '' for none."""
-    known = {text.lower(): layer.name for layer in service.layers if layer.name for text in (layer.title, layer.name)}
-    close = difflib.get_close_matches(name.lower(), known, 1, _ALIKE)
+    named = islice((layer for layer in service.layers if layer.name), _MOST_COMPARED)
+    known = {text[:_COMPARED_CHARS].lower(): each.name for each in named for text in (each.title, each.name)}
+    close = difflib.get_close_matches(name[:_COMPARED_CHARS].lower(), known, 1, _ALIKE)
     return known[close[0]] if close else ""

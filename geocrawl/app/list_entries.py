@@ -27,6 +27,8 @@ from geocrawl.model import Kind
 from geocrawl.page.naming import kind_of_protocol
 
 _MAX_BYTES = 200 * 1024 * 1024
+_MOST_CHARS = 8_000
+"""Longest address of an entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +51,10 @@ def read_entries(path: Path) -> list[ListEntry]:
     """Return the entries of a file, whose format its content decides. Raises UsageError for a file without any."""
     try:
         body = path.read_bytes() if path.stat().st_size <= _MAX_BYTES else b""
-        if zipfile.is_zipfile(io.BytesIO(body)):  # .qgz
-            with zipfile.ZipFile(io.BytesIO(body)) as archive:
-                project = next(each for each in archive.infolist() if each.filename.endswith(".qgs"))
-                body = archive.read(project) if project.file_size <= _MAX_BYTES else b""
-    except StopIteration:
-        raise UsageError(f"{path}: a ZIP archive without a QGIS project (.qgs)") from None
-    except (OSError, zipfile.BadZipFile) as error:
-        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
+    if zipfile.is_zipfile(io.BytesIO(body)):  # .qgz
+        body = _unpacked(body, path)
     if not body:
         raise UsageError(f"{path}: empty, or larger than {_MAX_BYTES // 1024**2} MiB")
     start = body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
@@ -72,6 +70,18 @@ def read_entries(path: Path) -> list[ListEntry]:
             "(ELI, JOSM), an OGC context, a QGIS project or layer file, or a TerriaJS catalogue"
         )
     return entries
+
+
+def _unpacked(body: bytes, path: Path) -> bytes:
+    """Return the project in a ZIP archive. Raises UsageError."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            project = next((each for each in archive.infolist() if each.filename.endswith(".qgs")), None)
+            if project is not None:
+                return archive.read(project) if project.file_size <= _MAX_BYTES else b""
+    except Exception as error:  # of each compression and of what is encrypted another one
+        raise UsageError(f"{path}: a ZIP archive that cannot be read: {error}") from None
+    raise UsageError(f"{path}: a ZIP archive without a QGIS project (.qgs)")
 
 
 def _parsed(body: bytes, path: Path) -> Any:
@@ -92,9 +102,12 @@ _CRS = ("crs", "srs", "srsname")
 
 def _entry(name: str, url: str, kind: str = "", layers: str | list[str] = "", crs: str = "") -> Iterator[ListEntry]:
     """Yield the entry at an address or template; none without an address."""
-    url = _SWITCH.sub(r"\1", url.strip())
-    if not url:
+    url = url.strip()
+    if len(url) > _MOST_CHARS:
+        yield ListEntry(" ".join(name.split()) or url[:_MOST_CHARS], "", why_not="an address without end")
+    if not url or len(url) > _MOST_CHARS:
         return
+    url = _SWITCH.sub(r"\1", url)
     before, _, query = url.partition("?")
     fields = {key.lower(): value for key, value in parse_qsl(_PLACEHOLDER.sub("", query))}
     if not layers:

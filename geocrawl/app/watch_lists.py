@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -128,7 +129,9 @@ def _resource(place: str, row: Mapping[str, Any]) -> WatchedEntry:
     if type_:
         try:
             every_s = 60.0 * float(row.get("run_frequency") or _EVERY_MINUTES)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
+            every_s = math.nan
+        if math.isnan(every_s):
             return WatchedEntry(place, address, tags=own, why_not="run_frequency: no number of minutes")
         every_s = min(max(every_s, LEAST_EVERY_S), MOST_EVERY_S)
     return _entry(place, address, kind, every_s, own)

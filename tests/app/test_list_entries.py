@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from collections.abc import Callable
@@ -152,3 +153,25 @@ def test_a_cell_without_end_is_refused_with_its_line(head: str, read: Callable[[
 def test_a_header_without_end_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"field larger than field limit"):
         _read(tmp_path, f"url,{'x' * 200_000}\nhttp://a.example/wms,b\n")
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+@pytest.mark.parametrize("damage", ["bytes", "encrypted", "method"])
+def test_an_archive_that_cannot_be_unpacked_is_refused(tmp_path: Path, compression: int, damage: str) -> None:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", compression) as archive:
+        archive.writestr("p.qgs", "<qgis><maplayer/></qgis>" * 100)
+    body = bytearray(written.getvalue())
+    directory = body.index(b"PK\x01\x02")
+    if damage == "bytes":
+        body[directory // 2 : directory] = bytes(directory - directory // 2)
+    for place in (6, directory + 8) if damage == "encrypted" else (8, directory + 10) if damage == "method" else ():
+        body[place] = 99
+    (tmp_path / "p.qgz").write_bytes(body)
+    with pytest.raises(UsageError, match="a ZIP archive that cannot be read"):
+        read_entries(tmp_path / "p.qgz")
+
+
+def test_an_address_without_end_is_an_entry_that_cannot_be_asked(tmp_path: Path) -> None:
+    (entry, good) = _read(tmp_path, f"url,layer\n{'{switch:' * 10_000},a\nhttp://a.example/wms,b\n")
+    assert entry.why_not and len(entry.name) <= 8_000 and good.layers == ("b",)

@@ -67,10 +67,11 @@ def test_resources_of_geohealthcheck_are_read_with_kind_interval_and_tags(tmp_pa
 
 
 def test_intervals_that_no_watch_has_become_the_nearest(tmp_path: Path) -> None:
-    rows = [{**RESOURCES[0], "run_frequency": minutes} for minutes in (0.1, 10**9, "often")]
+    rows = [{**RESOURCES[0], "run_frequency": minutes} for minutes in (0.1, 10**9, "often", "nan", 10**400)]
     (tmp_path / "data.json").write_text(json.dumps(rows))
-    quick, slow, wrong = read_watched(tmp_path / "data.json")
-    assert (quick.every_s, slow.every_s) == (60.0, 30 * DAY_S) and wrong.why_not.startswith("run_frequency")
+    quick, slow, *wrong = read_watched(tmp_path / "data.json")
+    assert (quick.every_s, slow.every_s) == (60.0, 30 * DAY_S)
+    assert all(each.why_not.startswith("run_frequency") for each in wrong)
 
 
 @pytest.mark.parametrize(
