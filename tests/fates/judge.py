@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any
 
 from geocrawl.model.health import DAY_S
-from tests.fates.fates import MadeService, Truth
+from tests.fates.fates import BEHAVIOURS, MadeService, Truth
 from tests.fates.life import Life
 from tests.simulation.scheduler import START
 
@@ -78,6 +78,11 @@ def steps(life: Life) -> list[float]:
 def was_crossed(life: Life, since: float, until: float) -> bool:
     """Return whether a network on the way answered in place of all servers between two days."""
     return any(begun < until and ended > since for begun, ended in life.ways)
+
+
+def had_rules(life: Life, service: MadeService, begins: float) -> bool:
+    """Return whether the rules of a service were read within the day before it fell mute, so that it may be asked."""
+    return any(request.host == service.host and begins - 1.0 < request.at / DAY_S < begins for request in life.requests)
 
 
 def up_within(now: Situation) -> float:
@@ -167,7 +172,10 @@ class Judge:
             return "" if may_be_new else "is not listed"
         health, reason, number, alive, url = row
         day = self.life.today()
-        may = allowed(now, is_crossed=was_crossed(self.life, day - now.since, day)) | self._unknown(now)
+        is_crossed = was_crossed(self.life, day - now.since, day)
+        if now.truth is Truth.MUTE:
+            is_crossed |= had_rules(self.life, service, day - now.since)
+        may = allowed(now, is_crossed=is_crossed) | self._unknown(now)
         if may & _ALIVE and was_crossed(self.life, day - _SURE - 2.0, day):
             # The first failure counts, as nobody else has failed yet; a block page is a filter's, for two days.
             may |= {"degraded", "unconfirmed"}
@@ -270,7 +278,10 @@ def judge_notices(life: Life) -> dict[str, Any]:
     for number, service in life.watched.items():
         got = sorted(sent.get(number, ()))
         name = f"{service.host} ({service.fate}, watch {number})"
-        dues = list(due_notices(service, life.days, steps(life), sorted(begun for begun, _ in life.ways)))
+        crossed = [begun for begun, _ in life.ways]
+        mute = (begins for begins, name in service.phases if BEHAVIOURS[name].truth is Truth.MUTE)
+        crossed += (begins for begins in mute if had_rules(life, service, begins))
+        dues = list(due_notices(service, life.days, steps(life), sorted(crossed)))
         if service.fate == "flaps":
             continue
         for due in dues:
