@@ -42,13 +42,14 @@ _OUTLINE = re.compile(r"\\.|[\"{}\[\]]|,(?=\s{0,1000}[}\]])", re.DOTALL)
 MAX_MENDED_CHARS = 8 * 1024 * 1024
 """A longer text is read as it is or not at all: mending looks at every quote."""
 _MAX_JUNK_CHARS = 4_096
-_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*(?:"|\Z))|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)', re.DOTALL)
-"""Strings, which are kept, and comments of JavaScript."""
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*(?:"|\\?\Z))|//[^\n]*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)', re.DOTALL)
+"""Strings, which are kept, and comments of JavaScript. One that the text cuts off ends with it, also in an escape:
+else each quote in it would begin the search for an end again."""
 _ESCAPE = re.compile(r'\\(["\\/bfnrt]|u[0-9A-Fa-f]{4})|\\')
 """Escapes, which are kept, and backslashes that begin none."""
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
