@@ -85,12 +85,13 @@ def had_rules(life: Life, service: MadeService, begins: float) -> bool:
     return any(request.host == service.host and begins - 1.0 < request.at / DAY_S < begins for request in life.requests)
 
 
-def up_within(now: Situation) -> float:
-    """Return within how many days a service is called alive that is well again."""
+def up_within(now: Situation, *, is_crossed: bool = False) -> float:
+    """Return within how many days a service is called alive that is well again. `is_crossed`: a network on the way
+    answered when it was asked, so that it is asked again after twice the pause."""
     if now.before is Truth.UNBORN:
         return 30.0
     if now.before in (Truth.DEAD, Truth.MUTE):  # the pauses between probes double
-        return min(30.0, now.troubled + 3.0) * 1.1 + 2.0
+        return min(30.0, (now.troubled + 3.0) * (1 + is_crossed)) * 1.1 + 2.0
     return ASKED_WITHIN + 1.0
 
 
@@ -99,7 +100,8 @@ def allowed(now: Situation, *, is_crossed: bool = False) -> frozenset[str]:
     network on the way has answered meanwhile in place of it and of its robots.txt, so that it may have been asked."""
     since = now.since
     if now.truth is Truth.UP:
-        return _ANY if since <= up_within(now) and now.before is not Truth.UP else _ALIVE
+        is_new = since <= up_within(now, is_crossed=is_crossed) and now.before is not Truth.UP
+        return _ANY if is_new else _ALIVE
     if now.troubled:  # the second trouble soon after the first one
         return _ANY if since < DEAD_WITHIN + up_within(now) else _DOWN
     if now.truth is Truth.DEAD:
@@ -138,8 +140,8 @@ class Judge:
     """What was said and is not true."""
     days: list[dict[str, Any]] = field(default_factory=list)
     """What the catalogue said each day, by truth."""
-    _numbers: dict[int, int] = field(default_factory=dict)
-    """The numbers by which services were first known."""
+    _numbers: dict[int, tuple[int, float]] = field(default_factory=dict)
+    """The numbers by which services were first known, and on which day."""
 
     def look(self) -> None:
         """Compare all that the catalogue says with the truth."""
@@ -184,7 +186,9 @@ class Judge:
         is_wrong = alive != 1 if may <= _ALIVE | {"degraded"} else bool(alive) if may <= _DOWN | _UNCONFIRMED else False
         if service.twin is None and is_wrong:
             return f"alive is {alive} ({health}, {reason})"
-        first = self._numbers.setdefault(service.number, number)
+        first, known = self._numbers.setdefault(service.number, (number, day))
+        if any(known >= each.made_at and day >= each.at >= known for each in self.life.restored):
+            first, _ = self._numbers[service.number] = number, day  # the backup did not know it
         if aliases.get(first, first) != number and service.fate != "twins that part":
             return f"its number {first} leads to {aliases.get(first, first)}, and it is {number}"
         if now.truth is Truth.MOVED and not alive and not self._unknown(now):
@@ -256,6 +260,7 @@ def due_notices(
         elif now.truth in (Truth.UP, Truth.SHY):
             if is_told_dead or may_be_told:
                 latest = begins + up_within(now)
+                latest = begins + up_within(now, is_crossed=any(begins - 1.0 < day < latest for day in crossed))
                 yield Due("returned", begins, latest, is_told_dead and latest < ends)
                 may_be_told = latest >= ends
             is_told_dead = False
