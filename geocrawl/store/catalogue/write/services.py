@@ -396,22 +396,32 @@ def _texts(service: Service) -> Iterator[str]:
 
 
 _TELLING_CHARS = 200
-"""So much of a layer's abstract is read for its language: services have thousands of layers."""
+"""So much of a layer's abstract is read for its language."""
+_OWN_LANGUAGES = 1_000
+"""So many layers have a language of their own, which takes a fifth of a millisecond each."""
 
 
 def _layer_rows(number: int, service: Service, row: Mapping[str, object]) -> list[dict[str, object]]:
     """Return the rows of the layers of a service with this number and this row."""
     return [
-        {"service_id": number, "position": position, **_layer_row(layer, row)}
+        {
+            "service_id": number,
+            "position": position,
+            **_layer_row(layer, row),
+            "language": (position < _OWN_LANGUAGES and _language(layer)) or row["language"],
+        }
         for position, layer in enumerate(service.layers)
     ]
+
+
+def _language(layer: Layer) -> str:
+    return language_of((layer.title, layer.abstract[:_TELLING_CHARS]))
 
 
 def _layer_row(layer: Layer, service: Mapping[str, object]) -> Mapping[str, object]:
     """Return the columns of `layer` that a description decides: all but the service and the position in it."""
     return {
         "licence": licence_of(layer.terms, "") if layer.terms else service["licence"],
-        "language": language_of((layer.title, layer.abstract[:_TELLING_CHARS])) or service["language"],
         "parent": layer.parent,
         "name": layer.name,
         "title": layer.title,
