@@ -29,6 +29,9 @@ LOADER = ROOT / "tests" / "servers" / "qgis_layers.py"
 LAYERS = """
 SELECT l.name FROM v_layers l JOIN v_health h USING (service_id) WHERE h.url = ? AND h.kind = ? AND l.name <> ''
 """
+WITH_FIELDS = """
+SELECT DISTINCT s.url FROM v_layers l JOIN v_services s ON s.id = l.service_id WHERE s.kind = 'wfs' AND l.fields <> '[]'
+"""
 EXTENT = "SELECT west, south, east, north FROM v_services WHERE url = ?"
 
 
@@ -93,6 +96,8 @@ def test_layers_of_every_server_are_loaded_and_drawn(
                 url = connection.attrib["url"]
                 sources += [source(url, name) for (name,) in catalogue.execute(LAYERS, (url, form))]
         (extent,) = catalogue.execute(EXTENT, (servers["mapproxy"]["wms"],))
+        wfs = {url for (url,) in catalogue.execute("SELECT url FROM v_services WHERE kind = 'wfs'")}
+        assert wfs == {url for (url,) in catalogue.execute(WITH_FIELDS)}, "each tells the fields of its features"
     (connection,) = ET.parse(folder / "xyz.xml").getroot()  # MapProxy's first zoom level is four tiles: none for QGIS
     uri = f"type=xyz&zmin=0&zmax=6&url={quote(connection.attrib['url'])}"
     sources.append({"provider": "wms", "uri": uri, "extent": extent})
