@@ -232,7 +232,7 @@ def queue_table(stats: FrontierStats, names: Mapping[int, str], *, discards_zero
         link, page = each = SubQueue.read(number)
         note = "; start pages" if number == FIRST_SUB_QUEUE else "" if number else "; last"
         note = "; discarded" if discards_zero and not number else note
-        means = Sentence("link relevance {link}, page relevance {page}" + note, link=int(link), page=int(page))
+        means = Sentence("link {link}, page {page}" + note, link=int(link), page=int(page))
         rows.append(_row(number, f"{each.priority:.1f}", means, waiting, visits))
     tiers = sorted({*stats.waiting_by_tier, *stats.visits_by_tier} & names.keys(), reverse=True)
     return QueueTable(

@@ -28,7 +28,7 @@ from geocrawl.web.answers import LazyResponse, Problem, wanted_language
 from geocrawl.web.publishing import as_json, published, web_address
 from geocrawl.web.reader import CatalogueReader, Finder
 from geocrawl.web.texts import Words, sentence_of
-from geocrawl.wording import iso, spell_duration
+from geocrawl.wording import Sentence, iso, spell_duration
 
 if TYPE_CHECKING:
     from geocrawl.web.answers import Answers
@@ -108,7 +108,8 @@ async def find_detail(request: Request, number: int) -> ServiceDetail | None:
 def unknown(text: str) -> Problem:
     """Return the problem of an unknown service."""
     shown = text if len(text) <= 40 else f"{text[:39]}…"
-    return Problem(404, f"there is no service {shown} in the catalogue; it may have been removed")
+    said = Sentence("there is no service {number} in the catalogue; it may have been removed", number=shown)
+    return Problem(404, said)
 
 
 # --------------------------------------------------------------------------- links and pages

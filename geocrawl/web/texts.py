@@ -62,6 +62,10 @@ class Words:
         """Return whether there is a text of this name."""
         return name in self._texts
 
+    def value(self, name: str, value: str) -> str:
+        """Return a value of a name, such as a column's; as it is when it has no text."""
+        return self._texts.get(f"{name}-{value}", value)
+
     def ago(self, at: float | str | None, now: float) -> str:
         """Return how long ago a time was, in one unit; 'never' for None."""
         if at is None:

@@ -31,8 +31,8 @@ def test_each_of_the_nine_sub_queues_is_a_row_in_the_order_of_equation_four() ->
 @pytest.mark.parametrize(("discards", "note"), [(True, "discarded"), (False, "last")])
 def test_links_of_priority_zero_are_said_to_be_discarded_or_last(discards: bool, note: str) -> None:
     first, *_, last = queue_table(STATS, NAMES, discards_zero=discards).sub_queues
-    assert first.means == "link relevance 2, page relevance 2; start pages"
-    assert last.means == f"link relevance 0, page relevance 0; {note}"
+    assert first.means == "link 2, page 2; start pages"
+    assert last.means == f"link 0, page 0; {note}"
 
 
 def test_tiers_with_a_name_and_pages_or_visits_are_rows_the_first_served_first() -> None:

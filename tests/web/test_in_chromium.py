@@ -372,6 +372,23 @@ def test_no_word_of_a_report_is_broken(
         assert page.evaluate("getComputedStyle(document.querySelector('tbody tr')).display") == "table-row"
 
 
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+def test_menu_and_heads_of_tables_are_whole_on_a_phone(browser: Any, address: str, locale: str) -> None:
+    with page_of(browser, **PHONE, locale=locale) as (page, said):
+        for path in ("/operations", "/api"):
+            page.goto(f"{address}{path}")
+            assert page.evaluate("(menu => menu.scrollWidth <= menu.clientWidth)(document.querySelector('.top nav'))")
+            lines = page.locator("thead th").evaluate_all(
+                """all => all.map(head => [
+                    head.textContent, head.scrollHeight / parseFloat(getComputedStyle(head).fontSize)])"""
+            )
+            assert len(lines) > 3 and [each for each in lines if each[1] > 4.5] == [], "two lines at most"
+            assert [each for each in lines if locale == "zh-CN" and each[1] > 3] == [], "and of Chinese one"
+            widths = page.locator("tbody tr > *:nth-child(2)").evaluate_all("all => all.map(each => each.offsetWidth)")
+            assert min(widths) > 50, path
+        assert said == []
+
+
 def test_labels_of_charts_can_be_read_on_a_phone(browser: Any, address: str) -> None:
     with page_of(browser, **PHONE) as (page, said):
         for path in ("/statistics", "/operations"):

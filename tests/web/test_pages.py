@@ -145,7 +145,7 @@ def lines(client: TestClient, path: str, chosen: str, language: str) -> list[str
         (f"{ITEMS}?q=level:answers+alive:30d+new:7d+alive:true+bbox:5,47,15,55", "//p[@class='read-as']"),
         ("/layers?q=rivers", "//p[@class='read-as']"),
         *((f"{ITEMS}?{query}", "//p[@class='unreadable']") for query in UNREADABLE),
-        ("/operations", "//table[.//th[text()='Sub-queue' or text()='子队列']]//td[2]"),
+        ("/operations", "//table[.//th[text()='Sub-queue by relevance' or text()='子队列（按相关度）']]//td[2]"),
         ("/api", "//td[2]"),
         ("/providers?name=Norvale+Mapping+Office", "//section[@aria-labelledby='mend-title']//h3/text()/.."),
         ("/providers?name=Norvale+Mapping+Office", "//section[@aria-labelledby='mend-title']//div/p[1]"),

@@ -130,8 +130,7 @@ class _Page:
         if name in _TIMES and value.removesuffix("d").isdecimal():
             days = value.removesuffix("d")
             return self.words("one-day") if days == "1" else self.words("days-n", n=days)
-        translated = f"{name}-{value}"
-        return self.words(translated) if self.words.knows(translated) else value
+        return self.words.value(name, value)
 
 
 async def search(request: Request) -> Response:

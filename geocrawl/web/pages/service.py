@@ -195,7 +195,7 @@ def reference_systems(detail: ServiceDetail) -> Systems:
 def facts(service: Service, words: Words) -> Sequence[tuple[str, str, str]]:
     """Return what a service says about itself: name, label and value of each column that has a label."""
     shown = ((column, _fact(getattr(service, column.name))) for column in columns(Service).values() if column.label)
-    return [(column.name, words.label(column), value) for column, value in shown if value]
+    return [(column.name, words.label(column), words.value(column.name, value)) for column, value in shown if value]
 
 
 def _fact(value: object) -> str:
