@@ -41,7 +41,8 @@ ORDINARY = ("--delay", "0", "--economy", "0", "--max-depth", "30", "--workers", 
 def test_processes_share_what_one_host_is_asked_for(most: int, count: int) -> None:
     """Content, scripts, pages in a browser, and addresses for services of other kinds."""
     bounds = ("map_requests_per_host", "siblings", "browser_pages_per_host", "max_scripts_per_host")
-    settings = replace(Settings(processes=count, workers=count), **dict.fromkeys(bounds, most))
+    of_all: dict[str, Any] = dict.fromkeys(bounds, most)
+    settings = replace(Settings(processes=count, workers=count), **of_all)
     for name in bounds:
         shares = [getattr(share_of(settings, number), name) for number in range(count)]
         assert sum(shares) == most and max(shares) - min(shares) <= 1, name

@@ -326,7 +326,7 @@ async def test_between_two_full_probes_each_layer_is_asked_for_in_turn(tmp_path:
         assert {outcome for _, outcome in working.rows(outcomes)} == {"ok"} and len(working.rows(outcomes)) == 4
         site.broken = "parks_s1"
         await working.watched_for(6 * EVERY_S, step_s=EVERY_S)
-        told = dict(working.rows(outcomes))
+        told: dict[str, str] = dict(working.rows(outcomes))  # type: ignore[arg-type]
         assert told.pop("parks_s1") == "exception" and set(told.values()) == {"ok"} and len(told) == 3
         assert working.rows("SELECT level, health FROM endpoint") == [("delivers", "alive")] and working.told == []
 

@@ -79,7 +79,7 @@ def test_the_link_of_a_record_has_the_time_of_its_data(text: str, form: str, sta
     times = named(read(text, form, "http://c.example/records"), "m.example").times
     assert (times is not None) == bool(start or end)
     if times is not None:
-        ends = ["" if at is None else iso(at)[:10] for at in (times.start, times.end)]
+        ends = ["" if at is None else str(iso(at))[:10] for at in (times.start, times.end)]
         assert ends == [start, end]
 
 
