@@ -60,6 +60,9 @@ TEXT = "address"
 """Name of the column of addresses in lower case."""
 
 
+_PATH_END = "(?:[?#]|$)"
+
+
 def predicate(kinds: Sequence[KindDeclaration]) -> str:
     """Return the condition in SQL that selects addresses, for the column `TEXT`.
 
@@ -102,15 +105,17 @@ def _forms(kinds: Sequence[KindDeclaration]) -> tuple[PathForm, ...]:
 
 def _whole(form: PathForm) -> str:
     """Return a pattern for whole addresses with such a path."""
-    end = rf"\?[^#]*{re.escape(form.query)}" if form.query else "(?:[?#]|$)"
+    end = rf"\?[^#]*{re.escape(form.query)}" if form.query else _PATH_END
     return _translated(form.path, end=end)
 
 
 def _hosts(kinds: Sequence[KindDeclaration]) -> Iterator[str]:
-    """Yield patterns for addresses whose host has a declared form; the paths of such hosts are left to `Detector`."""
+    """Yield patterns for addresses whose host has a declared form, with the path of a form whose hosts are of any kind:
+    it names a place. Other paths of such hosts are left to `Detector`."""
     forms: list[HostForm] = [form for kind in kinds for form in kind.hosts]
     for form in (*forms, *(form for each in all_software() for form in each.hosts)):
-        yield _translated(form.host, begin="[:/@]")
+        path = f"[^/?#]*{_translated(form.path, end=_PATH_END)}" if "(?P<place>" in form.path else ""
+        yield f"(?:{_translated(form.host, begin='[:/@]')}){path}"
 
 
 def _words(kinds: Sequence[KindDeclaration]) -> Iterator[tuple[str, str]]:
