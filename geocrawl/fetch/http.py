@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, nullcontext
 from dataclasses import replace
 from email.message import Message
-from http.cookiejar import CookieJar
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 from urllib.request import Request
+
+import httpx
 
 from geocrawl.fetch.answer_reader import AnswerReader, HttpAnswer, KeptConnectionLost, UnverifiedServer
 from geocrawl.fetch.decode import ACCEPTED
@@ -33,8 +35,6 @@ from geocrawl.resources import lack_of
 from geocrawl.settings import Settings
 
 if TYPE_CHECKING:
-    import httpx
-
     from geocrawl.fetch.record import WarcRecorder
 
 _ACCEPT = {
@@ -147,7 +147,11 @@ class HttpClient:
             clock, politeness, most_at_once=settings.requests_per_ip, lasts_s=2 * settings.total_timeout_s
         )
         connections = transport or PooledTransport(settings, self._guard, names)
-        self._connections = connections if recorder is None else recorder.recorded(connections)
+        self._client = httpx.AsyncClient(
+            transport=connections if recorder is None else recorder.recorded(connections),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),  # those of a fetch are its own (`cookies`)
+            trust_env=False,
+        )
         common = {"User-Agent": user_agent, "Accept-Encoding": ACCEPTED}
         self._fields = {purpose: _encoded({**common, "Accept": accept}) for purpose, accept in _ACCEPT.items()}
         self._fields[Purpose.MAP] += _encoded({"Origin": _ORIGIN})
@@ -208,7 +212,7 @@ class HttpClient:
         ends_at = loop.time() + self._settings.total_timeout_s
         try:
             async with asyncio.timeout_at(ends_at):
-                response = await self._connections.handle_async_request(request)
+                response = await self._client.send(request, stream=True)
             answered, answered_at = self._clock.monotonic(), loop.time()
             await wait.aclose()
             started += self._clock.monotonic() - answered  # the wait for a place is not the server's
@@ -272,7 +276,7 @@ class HttpClient:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._connections.aclose()
+        await self._client.aclose()
 
     def _since_ms(self, started: float) -> float:
         return (self._clock.monotonic() - started) * 1000
