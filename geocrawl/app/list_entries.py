@@ -105,7 +105,8 @@ def _entry(name: str, url: str, kind: str = "", layers: str | list[str] = "", cr
     url = url.strip()
     if len(url) > _MOST_CHARS:
         yield ListEntry(" ".join(name.split()) or url[:_MOST_CHARS], "", why_not="an address without end")
-    if not url or len(url) > _MOST_CHARS:
+        return
+    if not url:
         return
     url = _SWITCH.sub(r"\1", url)
     before, _, query = url.partition("?")

@@ -116,10 +116,8 @@ class ProbeVisitor:
             return None
         host, most = candidate.endpoint.url.host, self._map_requests
         if entry.is_light and entry.every_s is not None:
-            check, service = (
-                self._light_checks.get(service.kind),
-                service.one_in_turn(turn_at(entry.every_s, self._clock.now())),
-            )
+            check = self._light_checks.get(service.kind)
+            service = service.one_in_turn(turn_at(entry.every_s, self._clock.now()))
         else:
             check = self._content_checks.get(service.kind)
             most = min(most, self._map_requests_per_host - self._map_requests_spent[host])

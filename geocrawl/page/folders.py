@@ -19,7 +19,7 @@ from geocrawl.urls import RECORDS, query_parameters, read_url
 _TITLE = re.compile(r"index of\b|directory(?: listing)?\b|(?:\S+ - )?/", re.I)
 _UP = re.compile(r"\[?(?:to )?parent directory\]?|\.\./?|up to higher level directory", re.I)
 _RECORD = re.compile(r"(?<!\.aux)\.xml\Z", re.I)
-"""A file that may be a record; statistics of a raster (`.aux.xml`) are none."""
+"""Matches a file that may be a record, unlike the statistics of a raster (`.aux.xml`)."""
 _METADATA = re.compile(r"metadata|waf|iso-?19|records|csw|inspire", re.I)
 
 

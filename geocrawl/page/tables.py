@@ -11,7 +11,7 @@ from geocrawl.page.naming import kind_in_label, may_be_program
 
 _HEAD_CHARS = 60
 _MOST_CELLS = 20_000
-"""Most cells of a page that are looked at."""
+"""Most cells and rows of a page that are looked at."""
 _ADDRESS = re.compile(r"https?://[^\s<>\"]{1,4000}", re.I)
 
 
@@ -38,12 +38,18 @@ def _cells_below(root: LexborNode) -> Iterator[tuple[LexborNode, str]]:
         kind = kind_in_label(text) if len(text) <= _HEAD_CHARS else ""
         if not kind or row is None or row.tag != "tr":
             continue
+        if left < 0:
+            return
         beside = _cells(row)
+        left -= len(beside)
         if any(each.tag == "td" for each in beside.values()):
             yield from ((each, kind) for each in beside.values() if each.tag == "td")
             continue
+        rows = _rows(row)
+        left -= len(rows)
         column = next((place for place, each in beside.items() if each.mem_id == head.mem_id), -1)
-        for below in _rows_after(row):
+        own = next((number for number, each in enumerate(rows) if each.mem_id == row.mem_id), len(rows))
+        for below in rows[own + 1 :] if left >= 0 else ():
             cells = _cells(below)
             left -= len(cells)
             if left < 0:
@@ -63,11 +69,9 @@ def _cells(row: LexborNode) -> dict[int, LexborNode]:
     return cells
 
 
-def _rows_after(row: LexborNode) -> list[LexborNode]:
-    """Return the rows of a table behind one of its rows."""
+def _rows(row: LexborNode) -> list[LexborNode]:
+    """Return all rows of the table of a row."""
     table = row.parent
     while table is not None and table.tag != "table":
         table = table.parent
-    rows = table.css("tr") if table is not None else []
-    own = next((number for number, each in enumerate(rows) if each.mem_id == row.mem_id), len(rows))
-    return rows[own + 1 :]
+    return table.css("tr") if table is not None else []

@@ -59,8 +59,8 @@ _REQUESTS_BUT_MAPS = 12
 _ANY_TIER = -(2**31)
 _MOST_TOLD_KILLERS = 100
 _WHOLE_AMONG = 12
-"""One in so many light probes asks for the whole description: what is "not modified" (304) has no layers, of which one
-is asked for in turn."""
+"""Sets that one in so many light probes asks for the whole description: a "not modified" (304) names no layer to ask
+for in turn."""
 _READ_AT_ONCE = 200
 """URLs of one host that are read to be refused one after the other."""
 

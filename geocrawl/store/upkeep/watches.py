@@ -233,8 +233,8 @@ class Watches:
         return written
 
     def _quiet(self) -> set[int]:
-        """Return the watches on one service of which nothing is to be told, found for all together; they know the
-        newest change now."""
+        """Return the watches on one service that have nothing to tell, by a few statements for all; the newest change
+        is noted in them."""
         rows = self._connection.execute(_OF_ONE).fetchall()
         if not rows:
             return set()

@@ -205,7 +205,7 @@ def _catalogue(folder: SiteFolder, options: SiteOptions, folders: list[tuple[str
 
 
 def _lists(folder: SiteFolder, options: SiteOptions, names: list[tuple[str, int, str]]) -> None:
-    """Write lists of the services by their names, none of which reaches into another, and the list of these.
+    """Write lists of the services by their names, which do not overlap, and the list of these lists.
 
     `names`: name, number and kind of each service. The number of a service says whether a list may end before it, so
     that a service more or less changes one list and not all that follow.

@@ -56,7 +56,7 @@ class Example(NamedTuple):
 
 
 NOTHING = Example(array("I"), array("I"))
-"""Of a page that no link led to."""
+"""Stands for the link to a page that no link led to."""
 
 
 class ValueModel:

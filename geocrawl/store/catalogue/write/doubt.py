@@ -88,7 +88,7 @@ class _Answer(NamedTuple):
     site: str
     health: str
     in_a_row: int
-    """Of the endpoint now, as its health (`model.health.Condition`)."""
+    """Successes (positive) or failures of the endpoint in a row (`model.health.Condition`)."""
 
     @property
     def is_held(self) -> bool:
