@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from geocrawl.crawler.guesses import Guesses
+from geocrawl.crawler.guesses import Guesses, ScriptBudget
 from geocrawl.crawler.posted_records import PostedRecords, is_data, is_exception
 from geocrawl.crawler.refusals import MANY_PAGES, EndlessSitemaps, MissingFolders
 from geocrawl.crawler.visits import TRANSIENT, cut_off, leads_on, moved, not_modified, page_retry_after_s, retry_after_s
@@ -159,36 +159,6 @@ _SCRIPT = "stop:script"
 
 FoundCandidate = tuple[Candidate, int | None]
 """A candidate, and the index of its link in `Document.links`; None when the document itself is the candidate."""
-
-
-class ScriptBudget:
-    """Limits the scripts and configurations of each host that one run requests."""
-
-    def __init__(self, most: int, most_bytes: int) -> None:
-        """`most`, `most_bytes`: requests and bytes of one host; each script that names services adds one request."""
-        self._most = most
-        self._most_bytes = most_bytes
-        self._admitted: dict[str, set[str]] = {}
-        """Host → its scripts that were admitted."""
-        self._paid: Counter[str] = Counter()
-        self._bytes: Counter[str] = Counter()
-
-    def admits(self, url: Url) -> bool:
-        """Return whether a script may be requested; the same answer again for one that was admitted."""
-        host = url.host
-        admitted = self._admitted.setdefault(host, set())
-        if url.identity in admitted:
-            return True
-        if len(admitted) >= self._most + self._paid[host] or self._bytes[host] >= self._most_bytes:
-            return False
-        admitted.add(url.identity)
-        return True
-
-    def note(self, page: Page, *, pays: bool) -> None:
-        """Count an answer, if it is that of a script; `pays`: whether it names services."""
-        if page.url.identity in self._admitted.get(page.url.host, ()):
-            self._bytes[page.url.host] += len(page.body)
-            self._paid[page.url.host] += pays
 
 
 class PageLinks:
