@@ -28,6 +28,8 @@ from tests.support.processes import clean_environment
 from tests.support.samples import sampled
 from tests.support.world import ManualClock
 
+pytestmark = pytest.mark.machine
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 

@@ -24,6 +24,8 @@ from tests.support.processes import clean_environment
 from tests.support.samples import sampled
 from tests.support.world import World, candidate, verdict
 
+pytestmark = pytest.mark.machine
+
 WMS = "http://maps.norvale-geoportal.example/geoserver/hydro/wms"
 COMMANDS = {
     "crawl": ("crawl", "--db", "{db}", "{web}"),
