@@ -75,7 +75,7 @@ def allow_open_files(workers: int) -> str:
 
 
 def spare_files(workers: int) -> int:
-    """Return how many idle connections this process may keep beside what `workers` and all else need; at least one a
+    """Return how many idle connections this process may keep besides what `workers` and all else need; at least one a
     worker."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:

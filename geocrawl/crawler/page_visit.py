@@ -364,7 +364,7 @@ class PageVisitor:
         """Visit the leased page. Whatever a server sends, no exception is raised."""
         entry = lease.entry
         if refused := self._sitemaps.reason(entry) or self._missing.reason(entry):
-            return Visit(lease=lease, state=State.REFUSED, reason=refused, host=turn.host, at=self._clock.now())
+            return Visit(lease, State.REFUSED, refused, turn.host, self._clock.now())
         self._sitemaps.note_request(entry.url)
         answer = await self._ask(lease, turn)
         self._missing.note(entry.url, answer.status)
@@ -448,11 +448,7 @@ class PageVisitor:
         elif failure.code in TRANSIENT:
             retry_s = retry_after_s(lease, self._retry_first_s, failure.retry_after_s)
         return Visit(
-            lease=lease,
-            state=state,
-            reason=reason,
-            host=host,
-            at=self._clock.now(),
+            *(lease, state, reason, host, self._clock.now()),
             http_status=failure.status,
             elapsed_ms=failure.elapsed_ms,
             retry_after_s=retry_s,
@@ -556,11 +552,7 @@ class PageVisitor:
     def _answered(self, lease: Lease, page: Page, host: HostState, state: State, reason: str) -> Visit:
         """Return the visit of an answer by its status and headers alone."""
         return Visit(
-            lease=lease,
-            state=state,
-            reason=reason,
-            host=host,
-            at=self._clock.now(),
+            *(lease, state, reason, host, self._clock.now()),
             final=page.final,
             http_status=page.status,
             content_type=page.content_type,
