@@ -93,9 +93,8 @@ fmt: dev-env
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-schema: dev-env  ## the tables for statements, of new databases and in docs/database.md, from the classes
+schema: dev-env  ## the tables for statements and in docs/database.md, from the classes
 	$(BIN)/python -m scripts.statement_tables
-	$(BIN)/python -m scripts.sqlite_layout
 	$(BIN)/python -m scripts.schema_page
 
 schema-check: dev-env  ## whether the migrations come to what the tables say

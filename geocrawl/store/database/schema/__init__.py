@@ -4,10 +4,9 @@ Times are seconds since 1970 UTC (`datetime(settled_at, 'unixepoch')` in SQL), d
 lists and mappings are JSON, flags are 0 and 1, boxes are WGS 84 degrees. NULL means unknown or not yet.
 
 A class of SQLModel describes each table and has its name. New databases are made from the classes
-(`scripts/sqlite_layout.py`, `store/database/postgres/layout.py`), `migrations/` upgrades older ones, and
+(`store/database/sqlite/layout.py`, `store/database/postgres/layout.py`), `migrations/` upgrades older ones, and
 `make schema` writes the tables' part of docs/database.md. Importing the classes takes 0.25 s, so
-statements have the tables from `tables.py`, and new files of SQLite their statements from `data/sqlite_layout.sql`,
-which are written from them, too.
+statements have the tables from `tables.py`, which is written from them, too.
 """
 
 TEXT_COLUMNS = ("title", "keywords", "layers", "abstract", "provider", "found", "address")

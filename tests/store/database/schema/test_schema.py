@@ -15,7 +15,7 @@ from sqlalchemy.schema import CreateTable
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.migrations import REVISIONS
 from geocrawl.store.database.schema.models import METADATA, MODELS
-from scripts import schema_page, sqlite_layout, statement_tables
+from scripts import schema_page, statement_tables
 from tests.store.database.test_upgrade import old_file
 from tests.support.places import ROOT
 from tests.support.samples import sampled
@@ -30,10 +30,6 @@ def test_the_tables_in_the_documentation_are_current() -> None:
 def test_the_tables_for_statements_are_current() -> None:
     module = statement_tables.MODULE.read_text(encoding="utf-8")
     assert module == statement_tables.with_tables(module), "run: make schema"
-
-
-def test_the_statements_of_new_databases_are_current() -> None:
-    assert sqlite_layout.FILE.read_text(encoding="utf-8") == sqlite_layout.layout(), "run: make schema"
 
 
 def test_every_table_of_the_schema_is_described() -> None:

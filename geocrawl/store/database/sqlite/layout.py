@@ -1,15 +1,12 @@
-"""Write the statements that make a new database of SQLite, from the classes of `store/database/schema`.
+"""Write the statements that make the tables of a new database of SQLite, from the classes of `store/database/schema`.
 
 The full-text index and the triggers, which SQLModel cannot declare, stand here; `postgres/layout.py` has PostgreSQL's.
-A new database reads the file that is written: to make it from the classes took a quarter of a crawl of one page.
-
-`python -m scripts.sqlite_layout`, or `make schema`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from functools import cache
 
 from sqlalchemy import Index
 from sqlalchemy.dialects import sqlite
@@ -23,13 +20,10 @@ _ALEMBIC_VERSION = "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NU
 _DECLARED = [each.name for model in MODELS for each in getattr(model, "__table_args__", ()) if isinstance(each, Index)]
 
 
-FILE = Path(__file__).resolve().parents[1] / "geocrawl" / "data" / "sqlite_layout.sql"
-
-
-def layout() -> str:
-    """Return the statements that make every table, index, trigger and view, in their order, with empty lines between
-    them."""
-    return "\n\n".join(each.strip() for each in _statements()) + "\n"
+@cache
+def layout() -> tuple[str, ...]:
+    """Return the statements that make every table, index, trigger and view, in their order."""
+    return tuple(_statements())
 
 
 def _statements() -> Iterator[str]:
@@ -47,7 +41,7 @@ def _statements() -> Iterator[str]:
 def _note(row: str) -> str:
     """Return the statements of a trigger that note the change of a service."""
     return (
-        f"BEGIN DELETE FROM search_change WHERE service_id = {row}; "
+        f"BEGIN DELETE FROM search_change WHERE service_id = {row}; "  # noqa: S608 our own
         f"INSERT INTO search_change (service_id) VALUES ({row}); END"
     )
 
@@ -68,7 +62,3 @@ _SEARCH = (
     "CREATE TRIGGER search_endpoint_deleted AFTER DELETE ON endpoint "
     f"WHEN old.service_id IS NOT NULL {_note('old.service_id')}",
 )
-
-
-if __name__ == "__main__":
-    FILE.write_text(layout(), "utf-8")
