@@ -44,10 +44,18 @@ class Sentence(str):
         return sentence
 
 
+class Count(str):
+    """A number as people read it, which a text can say with a noun: `{n:page}` is `1 page`, `2,000 pages`."""
+
+    def __format__(self, noun: str) -> str:
+        """Return the number, and the noun, if one is given, in its number."""
+        plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+        return f"{self!s} {noun if self == '1' else plural}" if noun else str(self)
+
+
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun: `1 page`, `2,000 pages`, `0 addresses`."""
-    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural}"
+    return format(Count(f"{count:,}"), noun)
 
 
 def percent(share: float | None) -> str:

@@ -12,7 +12,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "settings.md"
 _TEXT = """\
 # Settings
 
-This page is made from `geocrawl/settings.py` by `python -m scripts.settings_page`; do not edit it.
+<!-- This page is made from `geocrawl/settings.py` by `python -m scripts.settings_page`; do not edit it. -->
 
 A setting has one name in three spellings: `--max-pages` on the command line (where the command has the option),
 `GEOCRAWL_MAX_PAGES` in the environment, `max_pages` in a file. The first of these that names it wins:

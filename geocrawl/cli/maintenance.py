@@ -80,7 +80,7 @@ def migrate(
 
         geocrawl migrate postgresql://geocrawl@db.example.org/geocrawl sqlite:///copy.db
     """
-    tell = (lambda table, rows: None) if json else lambda table, rows: typer.echo(f"{table}: {rows:,} rows")
+    tell = (lambda table, rows: None) if json else lambda table, rows: typer.echo(f"{table}: {counted(rows, 'row')}")
     sums = copy(source, target, SystemClock(), tell)
     rows = sum(table.rows for table in sums.values())
     value = {name: {"rows": table.rows, "digest": table.digest} for name, table in sums.items()}

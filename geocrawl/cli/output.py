@@ -95,16 +95,22 @@ def print_lines(lines: Iterable[str], *, json: bool, value: object) -> None:
 def _folded(line: str) -> str:
     """Return a line in as many as the terminal needs for it, the further ones below the text behind its label."""
     width = shutil.get_terminal_size().columns
-    if len(line) <= width:
+    if len(_WIDE.sub("  ", line)) <= width:
         return line
     label = _LABEL.match(line)
-    indent = " " * min(label.end() if label else 2, width // 2)
-    return textwrap.fill(
-        line, width, subsequent_indent=indent, replace_whitespace=False, break_long_words=False, break_on_hyphens=False
+    end = label.end() if label else 2
+    wrapper = textwrap.TextWrapper(
+        width, subsequent_indent=" " * min(end, width // 2), break_long_words=False, break_on_hyphens=False
     )
+    wrapper.wordsep_simple_re = _BREAKS
+    glued = line[:end].replace(" ", "\xa0") + line[end:]
+    return wrapper.fill(_WIDE.sub("\\g<0>\0", glued)).replace("\xa0", " ").replace("\0", "")
 
 
 _LABEL = re.compile(r"\s*(?:\S+(?: \S+)?\s{2,})?")
+_WIDE = re.compile("[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]")
+"""A letter that takes two cells of a terminal, between which and the next a line may break."""
+_BREAKS = re.compile(r"([^\S\xa0]+|.\0)")
 
 
 def end_run(

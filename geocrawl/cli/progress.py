@@ -429,7 +429,7 @@ class LiveObserver:
 
     def _counts(self, s: RunSummary) -> Text:
         rate = s.pages / max((self._paged_at or time.monotonic()) - self._began, 1e-9)
-        head = Text(f"{s.pages:,} pages", style="bold")
+        head = Text(counted(s.pages, "page"), style="bold")
         head.append(f" ({rate:.1f}/s), {s.failures:,} failed; {s.probes:,} probed, ", style="not bold")
         return head.append(f"{s.valid:,} valid", style="bold green")
 

@@ -105,8 +105,8 @@ COMMANDS: Mapping[str, str] = {
 
 TABLES = frozenset(
     {
-        *("config show", "demo", "evaluate", "pages list", "search", "seeds check", "seeds list", "signals", "stats"),
-        *("strategies", "topics list", "watch downtime", "watch import", "watch list", "workers"),
+        *("changes", "config show", "demo", "evaluate", "pages list", "search", "seeds check", "seeds list", "signals"),
+        *("stats", "strategies", "topics list", "watch downtime", "watch import", "watch list", "workers"),
     }
 )
 """Commands that print tables, which `--wide` prints uncut."""

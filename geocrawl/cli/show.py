@@ -298,7 +298,9 @@ def history_lines(history: EndpointHistory) -> Iterator[str]:
     since = f" since {moment(history.since)} UTC" if history.since else ""
     yield f"{short_name(history.kind)}  {plain(history.url, 300)}"
     yield f"  {history.health}{since}; next probe {moment(history.due_at) + ' UTC' if history.due_at else 'none'}"
-    shares = [f"{days} days {percent(share)}" for days, share in history.availability.items() if share is not None]
+    shares = [
+        f"{counted(days, 'day')} {percent(share)}" for days, share in history.availability.items() if share is not None
+    ]
     observed = f"observed since {moment(history.first_seen)} UTC, {counted(history.probes, 'probe')}"
     yield f"  available: {', '.join(shares) or 'too early to say'} ({observed})"
     yield from _likely(history)
@@ -363,14 +365,12 @@ def changes(
         raise UsageError(f"--since {since!r}: {error}") from None
     with opt.reading(overrides) as catalogue:
         rows = list(catalogue.changes(time.time() - seconds, limit + 1))
-    shown = rows[:limit]
-    if json:
-        output.echo_json(shown)
-        return
-    for row in shown:
-        typer.echo(f"{moment(_number(row['at']))}  {short_name(str(row['kind']))}  {plain(str(row['url']), 120)}")
-        typer.echo(f"    {_change(row)}")
-    if len(rows) > limit:
+    nothing = f"Nothing changed in the last {since}."
+    columns = ("at", "kind", "address", "change")
+    output.print_rows(rows[:limit], columns, _change_cells, json=json, nothing=nothing, as_json=dict)
+    if len(rows) > limit and not json:
         typer.echo(f"the latest {limit:,}; --limit N prints more", err=True)
-    if not rows:
-        typer.echo(f"Nothing changed in the last {since}.", err=True)
+
+
+def _change_cells(row: Mapping[str, object]) -> tuple[str, ...]:
+    return moment(_number(row["at"])), short_name(str(row["kind"])), str(row["url"]), _change(row)

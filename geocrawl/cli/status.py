@@ -271,7 +271,7 @@ def _run(run: Run, now: float) -> str:
         return f"{moment(run.started_at)}  {run.strategy}: {end.format(span(now - run.started_at), run.owner)}"
     pages, valid = run.pages or 0, run.services or 0
     why = RUN_ENDS.get(run.stopped or "", run.stopped)
-    result = f"{pages:,} pages, {valid:,} valid in {span(run.ended_at - run.started_at)}; ended: {why}"
+    result = f"{counted(pages, 'page')}, {valid:,} valid in {span(run.ended_at - run.started_at)}; ended: {why}"
     return f"{moment(run.started_at)}  {run.strategy}: {result}"
 
 

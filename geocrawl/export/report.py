@@ -19,6 +19,7 @@ from geocrawl.model.catalogue import ReportedService
 from geocrawl.model.inspire import ServiceMonth
 from geocrawl.model.kinds import short_name
 from geocrawl.sanitize import masked, plain
+from geocrawl.wording import counted
 
 COLUMNS = (
     *("id", "kind", "title", "provider", "url", "health", "is_new", "probes", "valid", "availability"),
@@ -102,7 +103,9 @@ def write_report_html(rows: Iterable[ReportedService], stream: TextIO, *, month:
     sections = (
         _Section("Went down", "when", lambda row: row.went_down, lambda row: _when(row.went_down)),
         _Section("Came back", "when", lambda row: row.came_back, lambda row: _when(row.came_back)),
-        _Section("Lost layers", "lost", lambda row: row.layers_removed, lambda row: f"{row.layers_removed:,} layers"),
+        _Section(
+            "Lost layers", "lost", lambda row: row.layers_removed, lambda row: counted(row.layers_removed, "layer")
+        ),
         _Section("New", "health", lambda row: row.is_new, lambda row: row.health),
     )
     probes = valid = addresses = count = 0
@@ -120,7 +123,7 @@ def write_report_html(rows: Iterable[ReportedService], stream: TextIO, *, month:
         "Least available", "available", bool, _share, len(worst), [row for _, _, row in sorted(worst, reverse=True)]
     )
     share = (
-        f"{valid / probes:.1%} of {probes:,} probes were valid"
+        f"{valid / probes:.1%} of {counted(probes, 'probe')} valid"
         if probes > addresses
         else "too few probes are kept for a share"
     )
@@ -130,7 +133,7 @@ def write_report_html(rows: Iterable[ReportedService], stream: TextIO, *, month:
         ("period", f"{month}, in UTC"),
         ("catalogue", text(catalogue)),
         ("question", "Which services are new, went down, came back or lost layers, and how available were they?"),
-        ("answer", f"{changes}. {count:,} services were found, probed or changed; {share}."),
+        ("answer", f"{changes}. Found, probed or changed: {counted(count, 'service')}; {share}."),
     )
     stream.write("<dl>\n")
     stream.writelines(f"<dt>{name}</dt><dd>{told}</dd>\n" for name, told in asked)
@@ -190,4 +193,4 @@ def _when(time: str | None) -> str:
 
 
 def _share(row: ReportedService) -> str:
-    return f"{row.availability or 0:.1%} of {row.probes:,} probes valid"
+    return f"{row.availability or 0:.1%} of {counted(row.probes, 'probe')} valid"

@@ -10,7 +10,7 @@ from pathlib import Path
 from geocrawl.model.catalogue import Column, Service, columns
 from geocrawl.model.details import NewsRow
 from geocrawl.model.search import OF_COLUMNS
-from geocrawl.wording import Sentence, moment, percent, seconds
+from geocrawl.wording import Count, Sentence, moment, percent, seconds
 
 _FOLDER = Path(__file__).parent
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
@@ -40,9 +40,10 @@ class Words:
         self._texts, self._sentences = texts(language), sentences(language)
 
     def __call__(self, name: str, /, **values: object) -> str:
-        """Return a text with values put in; the name itself for a name without a text, such as a code."""
+        """Return a text with values, counts with their nouns (`{n:page}`); a name without a text (a code) as it is."""
         text = self._texts.get(name, name)
-        return text.format(**values) if values else text
+        counts = {key: Count(self.number(each)) for key, each in values.items() if isinstance(each, int)}
+        return text.format(**values | counts) if values else text
 
     def label(self, column: Column) -> str:
         """Return the name of a column."""
@@ -73,8 +74,7 @@ class Words:
         passed = max(now - (seconds(at) if isinstance(at, str) else at), 0)
         for unit, size in _UNITS:
             if passed >= size:
-                count = int(passed // size)
-                return self(f"ago-{unit}" if count == 1 else f"ago-{unit}s", n=count)
+                return self(f"ago-{unit}", n=int(passed // size))
         return self("just-now")
 
     @staticmethod

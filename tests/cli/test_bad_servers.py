@@ -16,8 +16,6 @@ from tests.support.commands import geocrawl
 from tests.support.places import ROOT
 from tests.support.postgres import Server
 
-pytestmark = pytest.mark.machine
-
 _USER, _PASSWORD = "ingeborg", "hunter2"
 _PAGE = "https://a.example/"
 _ARGUMENTS: dict[str, list[str]] = {

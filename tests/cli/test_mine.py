@@ -20,8 +20,6 @@ from tests.mining.made_warc import MadePage, write_archive
 from tests.support.commands import geocrawl
 from tests.support.parts import NO_ROOT
 
-pytestmark = pytest.mark.machine
-
 WMS = "https://maps.example.org/geoserver/ows?service=WMS&request=GetCapabilities"
 ADDRESSES = [
     WMS,

@@ -35,8 +35,6 @@ from tests.attacks.attackers import CAPABILITIES
 from tests.support.receivers import Hook, MailServer
 from tests.web.test_csw import free_port, python, wait_for
 
-pytestmark = pytest.mark.machine
-
 __all__ = ["python"]
 
 SECRET = "sesame"

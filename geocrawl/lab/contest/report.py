@@ -32,6 +32,8 @@ th,td{padding:.25em .6em;border-bottom:1px solid #ddd;text-align:right;white-spa
 th:first-child,td:first-child{text-align:left} thead th{border-bottom:2px solid #555}
 .beside{display:flex;flex-wrap:wrap;gap:2.5em} img{max-width:100%;height:auto} small,.note{color:#555}
 li{margin:.25em 0} table.texts th,table.texts td{text-align:left;white-space:normal;vertical-align:top}
+@media screen and (prefers-color-scheme:dark){body{color:#e3e3e3;background:#111}small,.note{color:#aaa}
+th,td{border-color:#333}}
 @page{size:A4 landscape}
 @media print{body{font-size:9pt;margin:0;max-width:none}table{font-size:7pt}th,td{padding:.15em .35em}
 .wide{overflow:visible}tr,img{break-inside:avoid}thead{display:table-header-group}h2,h3,caption{break-after:avoid}}
@@ -99,7 +101,8 @@ def to_html(plan: Plan, results: ContestResults, evidence: Evidence | None = Non
         body += paper_section(paper, evidence)
     body += _options(plan)
     body += _closing(results)
-    head = f"<meta charset='utf-8'><title>geocrawl: contest of strategies</title><style>{_STYLE}</style>"
+    head = "<meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
+    head += f"<title>geocrawl: contest of strategies</title><style>{_STYLE}</style>"
     return f"<!DOCTYPE html>\n<html lang='en'><head>{head}</head>\n<body>\n" + "\n".join(body) + "\n</body></html>\n"
 
 
@@ -130,7 +133,8 @@ def _answer(world: WorldResults) -> str:
         return "no strategy ran"
     first, *others = rows
     half = "" if first.pages_50 is None else f", half of them after {first.pages_50:,.0f} pages"
-    told = f"{first.strategy} found {first.found:,.0f} of {first.reachable:,} services{half} (area {first.area:.3f})"
+    of = counted(first.reachable, "service")
+    told = f"{first.strategy} found {first.found:,.0f} of {of}{half} (area {first.area:.3f})"
     return told + "".join(f"; last is {row.strategy}: {row.found:,.0f} (area {row.area:.3f})" for row in others[-1:])
 
 
@@ -178,7 +182,7 @@ def _world(world: WorldResults, *, with_plots: bool) -> Iterator[str]:
     yield f"<h2>World {escape(plain(study.world))}</h2>"
     if rows:
         services = f"{counted(rows[0].reachable, 'service')} that can be found"
-        facts = f"{study.pages:,} pages, {services}, budget {rows[0].budget:,} pages"
+        facts = f"{counted(study.pages, 'page')}, {services}, budget {counted(rows[0].budget, 'page')}"
         relevant = (
             f"{len(study.relevant):,} relevant pages, {len(study.relevant & study.reachable):,} of them reachable"
         )

@@ -128,8 +128,7 @@ class _Page:
         if name == "country":
             return country_name(value, self.words.language)
         if name in _TIMES and value.removesuffix("d").isdecimal():
-            days = value.removesuffix("d")
-            return self.words("one-day") if days == "1" else self.words("days-n", n=days)
+            return self.words("days-n", n=int(value.removesuffix("d")))
         return self.words.value(name, value)
 
 

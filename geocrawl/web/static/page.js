@@ -40,9 +40,7 @@ document.addEventListener("click", async (event) => {
 // On a narrow screen the filters would push the results out of sight.
 function foldFilters() {
   if (!matchMedia("(max-width: 45rem)").matches) return;
-  for (const facet of document.querySelectorAll(".facet[open]")) {
-    if (!facet.querySelector(".is-chosen")) facet.removeAttribute("open");
-  }
+  for (const facet of document.querySelectorAll(".facet[open]")) facet.removeAttribute("open");
 }
 foldFilters();
 document.addEventListener("htmx:afterSwap", foldFilters);

@@ -175,6 +175,8 @@
 
   // As `toLocaleString("en")`, which loads the rules of all languages first.
   const thousands = (number) => String(number).replace(/\B(?=(\d{3})+$)/g, ",");
+  const counted = (text, number) =>
+    text.replace(/\{n(?::(\w+))?\}/, (_, noun) => thousands(number) + (noun ? ` ${noun}${number === 1 ? "" : "s"}` : ""));
 
   function made(name, className, text) {
     const node = document.createElement(name);
@@ -203,7 +205,7 @@
     const facts = made("p", "facts", "");
     facts.append(made("span", `kind k-${kind}`, texts.kind[kind] ?? kind), made("span", `health h-${health}`, texts.health[health] ?? health));
     if (level) facts.append(made("span", `level l-${level}`, texts.level[level] ?? level));
-    if (layers) facts.append(made("span", "", layers === 1 ? texts.layer : texts.layers.replace("{n}", thousands(layers))));
+    if (layers) facts.append(made("span", "", counted(texts.layers, layers)));
     if (country) facts.append(made("span", "", country));
     if (provider) facts.append(made("span", "provider", provider));
     body.append(heading, facts, made("p", "abstract", abstract));
@@ -286,6 +288,7 @@
       if (own === turn) element("summary").textContent = texts.failed;
     }
     if (own !== turn) return;
+    element("chosen").textContent = FACETS.map((name) => wanted[name]).filter(Boolean).join(", "); // where they are folded
     element("found").hidden = !query.size; // not before all is there: the page is drawn once
     element("home").hidden = query.size > 0;
     document.querySelector(".hero").classList.toggle("small", query.size > 0);
@@ -293,7 +296,7 @@
 
   function fill(found, cards, page, cell) {
     const count = found.services.length;
-    element("summary").textContent = count === 1 ? texts.foundOne : texts.found.replace("{n}", thousands(count));
+    element("summary").textContent = counted(texts.found, count);
     if (count && !found.isWhole) element("summary").append(" ", made("span", "faint", texts.most));
     if (cell) element("summary").append(" ", buttonWithout("chip", `${texts.square} ×`, ["cell"]));
     element("hits").start = (page - 1) * HITS + 1;

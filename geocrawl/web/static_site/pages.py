@@ -272,8 +272,6 @@ def search_texts(words: Words) -> Mapping[str, Any]:
     """Return the texts that the search shows."""
     return {
         "found": words("found"),
-        "foundOne": words("found-one"),
-        "layer": words("one-layer"),
         "layers": words("layers-n"),
         "previous": words("previous"),
         "next": words("next"),

@@ -143,7 +143,7 @@ def test_everything_is_written_and_the_report_needs_nothing_beside_it(
     asked = page.partition("<h2>")[0]
     assert "<td>bfs, gws:paper, nosuch, oracle</td>" in asked and "<td>small (6 pages)</td>" in asked
     assert "<td>as many pages as its web has</td>" in asked
-    assert re.search(r"<td>answer, small</td><td>\S+ found 1 of 1 services, half of them after 2 pages", asked)
+    assert re.search(r"<td>answer, small</td><td>\S+ found 1 of 1 service, half of them after 2 pages", asked)
     heads = re.findall("<h2>(.+?)</h2>", page)
     assert heads[0] == "World small" and heads.index("What the papers claim, and what is seen here") == 2
     assert page.count("data:image/svg+xml;base64,") == 2  # curves and areas of the web; none like a web of the papers

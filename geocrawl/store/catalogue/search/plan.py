@@ -26,7 +26,7 @@ from geocrawl.query.language import Query, Term
 from geocrawl.query.places import Place, Places
 from geocrawl.store.catalogue.search.port import Phrase
 from geocrawl.store.catalogue.search.vocabulary import Vocabulary, Words
-from geocrawl.wording import Sentence, iso
+from geocrawl.wording import Count, Sentence, iso
 
 _MOST_CONCEPTS = 12
 """Most words that are searched; the rest of a long query is left out."""
@@ -451,9 +451,9 @@ def _conditions(filters: Filters) -> Iterator[Sentence]:
     if filters.alive:
         yield Sentence("valid at the last probe")
     if filters.answered_within_s is not None:
-        yield Sentence("valid in the last {n:g} days", n=filters.answered_within_s / DAY_S)
+        yield Sentence("valid in the last {n:day}", n=Count(f"{filters.answered_within_s / DAY_S:g}"))
     if filters.new_within_s is not None:
-        yield Sentence("found in the last {n:g} days", n=filters.new_within_s / DAY_S)
+        yield Sentence("found in the last {n:day}", n=Count(f"{filters.new_within_s / DAY_S:g}"))
 
 
 def _either(one: str, other: str) -> str:
