@@ -349,6 +349,16 @@ def test_status_imports_nothing_but_what_reads_a_database(tmp_path: Path) -> Non
 
 
 @pytest.mark.long
+def test_a_crawl_of_default_settings_uses_each_package_that_it_is_built_on(tmp_path: Path) -> None:
+    with DemoWeb() as web:
+        where = ("--proxy", web.proxy_url, "--delay", "0", "--quiet", "--db", str(tmp_path / "c.db"))
+        command = [sys.executable, "-c", LIST_MODULES, "crawl", *web.seeds, *where]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.rpartition("LOADED ")[2].split())
+    assert {"httpx", "jieba", "lxml", "owslib", "shapely", "sqlmodel"} - loaded == set()
+
+
+@pytest.mark.long
 def test_two_crawls_on_one_database_share_the_work(tmp_path: Path, environment: dict[str, str]) -> None:
     with DemoWeb(latency_s=0.02) as web:
         command = [sys.executable, "-m", "geocrawl", "crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0"]
