@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +13,10 @@ from geocrawl.cli import app
 from geocrawl.demo import DemoWeb
 from geocrawl.store.database.database import Database
 from geocrawl.store.database.life import SILENT_S, STOP
+from tests.support import forked
+from tests.support.daemons import LIMIT_S, wait_for
 from tests.support.lives import beat, end
-from tests.support.processes import clean_environment, geocrawl
+from tests.support.processes import clean_environment
 from tests.support.world import ManualClock, World
 
 OTHER = "elsewhere 0123abcd:7"
@@ -34,20 +35,17 @@ def stop(path: Path, *arguments: str) -> Result:
 def test_a_crawl_is_ended_and_loses_nothing(tmp_path: Path) -> None:
     path, env = tmp_path / "c.db", clean_environment(tmp_path)
     with DemoWeb(latency_s=0.2) as web:
-        command = geocrawl("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0.5", "--db", str(path))
-        with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as crawl:
-            try:
-                end = time.monotonic() + 300
-                while not web.requests:
-                    assert time.monotonic() < end
-                    time.sleep(0.1)
-                done = stop(path)
-                assert (done.exit_code, done.stderr) == (0, "")
-                assert done.stdout.startswith(f"process {crawl.pid} on ") and done.stdout.endswith("has ended.\n")
-                assert "Ended: stopped" in crawl.communicate(timeout=300)[0]
-                assert crawl.returncode == 0
-            finally:
-                crawl.kill()
+        command = ("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0.5", "--db", str(path))
+        crawl = forked.start(command, env=env, out=tmp_path / "out", err=tmp_path / "err")
+        try:
+            wait_for(lambda: web.requests, "a first request")
+            done = stop(path)
+            assert (done.exit_code, done.stderr) == (0, "")
+            assert done.stdout.startswith(f"process {crawl.pid} on ") and done.stdout.endswith("has ended.\n")
+            assert crawl.wait(LIMIT_S) == 0
+            assert "Ended: stopped" in (tmp_path / "out").read_text()
+        finally:
+            crawl.kill()
     assert stop(path).stdout == f"No daemon, crawl or harvest runs on {path}.\n"
 
 

@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from geocrawl.store.database.database import Database
-from tests.support import commands
-from tests.support.processes import clean_environment, geocrawl
+from tests.support import commands, forked
+from tests.support.daemons import LIMIT_S, wait_for
+from tests.support.processes import clean_environment
 from tests.support.world import World
 
 
 def test_it_shows_what_changes_and_ends_with_0_at_ctrl_c(tmp_path: Path) -> None:
     world = World(tmp_path / "c.db")
     out = tmp_path / "out"
-    command = geocrawl("status", "--watch", "--db", str(tmp_path / "c.db"))
+    command = ("status", "--watch", "--db", str(tmp_path / "c.db"))
     env = clean_environment(tmp_path, COLUMNS="120", TERM="xterm", FORCE_COLOR="1")
-    with out.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=file, env=env) as process:
-        try:
-            wait_for(out, "queue       0 pages")
-            world.seed("a.example/1", "b.example/2")
-            wait_for(out, "queue       2 pages")
-            process.send_signal(signal.SIGINT)
-            assert process.wait(300) == 0
-        finally:
-            process.kill()
+    process = forked.start(command, env=env, out=out, err=out)
+    try:
+        wait_for(lambda: out.exists() and "queue       0 pages" in out.read_text("utf-8"), "an empty queue")
+        world.seed("a.example/1", "b.example/2")
+        wait_for(lambda: "queue       2 pages" in out.read_text("utf-8"), "two pages")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LIMIT_S) == 0
+    finally:
+        process.kill()
     assert "Traceback" not in out.read_text()
-
-
-def wait_for(out: Path, text: str) -> None:
-    end = time.monotonic() + 300
-    while text not in out.read_text("utf-8"):
-        assert time.monotonic() < end, out.read_text("utf-8")[-2000:]
-        time.sleep(0.1)
 
 
 def test_it_is_not_for_programs(tmp_path: Path) -> None:
