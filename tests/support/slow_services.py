@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import select as io
+import socket
 import tempfile
 import threading
 import time
@@ -22,7 +24,10 @@ from tests.support.processes import checked, clean_environment, geocrawl
 
 
 class Host(Server):
-    """A page that links map services, quick ones and slow ones in turn; notes when which was asked."""
+    """A page that links map services, quick ones and slow ones in turn; notes when which was asked.
+
+    A request is under way until it is answered, or until the client hangs up: it gives a slow service up for a while.
+    """
 
     def __init__(self, services: int, slow: int, answer_s: float) -> None:
         super().__init__(_Answers)
@@ -30,7 +35,7 @@ class Host(Server):
         self.slow = set(self.paths[3 :: max(services // slow, 1)][:slow])
         self.answer_s = answer_s
         self.asked: list[tuple[float, str]] = []
-        self.under_way = self.most_at_once = 0
+        self.under_way = self.most_at_once = self.given_up = 0
         self.lock = threading.Lock()
 
 
@@ -43,16 +48,23 @@ class _Answers(Handler):
             host.asked.append((time.monotonic(), parts.path))
             host.under_way += 1
             host.most_at_once = max(host.most_at_once, host.under_way)
-        if parts.path in host.slow:
-            time.sleep(host.answer_s)
+        is_given_up = parts.path in host.slow and self._hangs_up_within(host.answer_s)
         body, content_type = _body(host, parts.path, parts.query)
         with host.lock:
             host.under_way -= 1
+            host.given_up += is_given_up
         self.send_response(200 if body else 404)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.write(body)
+
+    def _hangs_up_within(self, seconds: float) -> bool:
+        readable, _, _ = io.select([self.connection], [], [], seconds)
+        try:
+            return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
+        except ConnectionError:
+            return True
 
 
 def _body(host: Host, path: str, query: str) -> tuple[bytes, str]:
@@ -97,5 +109,6 @@ def measure(services: int, slow: int, answer_s: float) -> dict[str, Any]:
         "quick_done_after_s": round(max(quick), 1),
         "all_done_after_s": round(done.wall_s, 1),
         "requests_a_service": round(sum(path in host.paths for _, path in host.asked) / services, 2),
+        "given_up": host.given_up,
         "most_at_once": host.most_at_once,
     }
