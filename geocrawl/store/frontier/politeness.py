@@ -67,8 +67,8 @@ EXPIRED_ROBOTS = (
 """Origins whose answers have expired at :before and tell nothing any more, at most :most."""
 _DROP_ROBOTS = delete(ROBOTS).where(ROBOTS.c.origin == bindparam("old"), ROBOTS.c.expires_at < _BEFORE)
 _TIDIED_EVERY, _MOST_DROPPED = 256, 1_024
-"""Expired answers are deleted once in so many that are written; so many at once. In a crawl without a daemon nothing
-else deletes them."""
+"""Places of the past and expired answers are deleted once in so many that are written; so many answers at once. In a
+crawl without a daemon nothing else deletes them."""
 
 
 class SqlHeldHost:
@@ -120,7 +120,9 @@ class SqlPoliteness:
         self._connection = database.connection
         self._settings = settings
         self._life = database.life
-        self._robots_written = 0
+        self._robots_written = self._places_taken = 0
+        self._looks_first = False
+        """Whether the last address was busy: then a look costs less than a write lock in vain."""
 
     async def covers(self, host: str) -> bool:
         """Return whether a host opted out."""
@@ -153,14 +155,18 @@ class SqlPoliteness:
     @awaited
     def enter_ip(self, ip: str, now: float, request: IpRequest) -> IpPlace | float:
         """Take one of the places of an IP address, or return when to ask again."""
-        found = find_place(ip, self._slots(ip), now, request)
-        if not isinstance(found, IpPlace) and not self._database.postponed:  # a busy address needs no write lock
-            return found
+        if self._looks_first and not self._database.postponed:
+            found = find_place(ip, self._slots(ip), now, request)
+            if not isinstance(found, IpPlace):
+                return found
         self._life.begin()
         with self._database.transaction:
             found = find_place(ip, self._slots(ip), now, request)
+            self._looks_first = not isinstance(found, IpPlace)
             if isinstance(found, IpPlace):
-                self._connection.execute(_FORGET_PLACES, {"first": now - _FORGOTTEN_S, "last": now + _FORGOTTEN_S})
+                if self._places_taken % _TIDIED_EVERY == 0:  # it looks at every address
+                    self._connection.execute(_FORGET_PLACES, {"first": now - _FORGOTTEN_S, "last": now + _FORGOTTEN_S})
+                self._places_taken += 1
                 row = {"ip": ip, "slot": found.slot, "begins_at": found.begins_at, "owner": self._life.owner}
                 self._connection.execute(_ENTER_IP, {**row, "until": found.begins_at + request.lasts_s})
         return found
