@@ -29,6 +29,10 @@ _LOOK_S = 0.05
 """Time between two looks for a free place, seconds."""
 _LATE_S = 0.05
 """A request that would begin so much after its time takes another place, seconds."""
+_LATENCY_S = 1.0
+"""Longest time, seconds, by which requests of a busy process are expected to begin late; what is later slept."""
+_FORGOTTEN = 0.9
+"""Share of that expectation that is left after a request that was in time."""
 _LEAST_SPACING_S = 0.1
 """Least time between two turns that are put off, seconds: an address without a delay may be busy, too."""
 _LONGEST_S = 600.0
@@ -55,6 +59,8 @@ class IpBounds:
         self._politeness = politeness
         self._most_at_once = most_at_once
         self._lasts_s = lasts_s
+        self._latency_s = 0.0
+        """By how much requests begin after their time, because this process is busy with other things."""
         self._put_off_to: OrderedDict[str, float] = OrderedDict()
         """IP address → the latest time to which a turn was put off."""
 
@@ -77,13 +83,17 @@ class IpBounds:
         """Take a place and wait for its beginning.
 
         A place whose beginning passed while this process could not go on (suspended, or its database busy) is taken
-        again: others whose beginnings passed meanwhile would begin at the same time.
+        again: others whose beginnings passed meanwhile would begin at the same time. A busy process begins each request
+        a little late: it takes places in which it may, or it would take each of them several times.
         """
         while True:
             place = await self._enter(ip, gap_s, begins_turn=begins_turn)
             if (wait_s := place.begins_at - self._clock.now()) > 0:
                 await self._clock.sleep(wait_s)
-            if self._clock.now() - place.begins_at <= _LATE_S:
+            now = self._clock.now()
+            if (late_s := now - place.begins_at) <= _LATENCY_S:
+                self._latency_s = max(late_s, _FORGOTTEN * self._latency_s)
+            if now - place.counts_from <= _LATE_S or not gap_s:
                 return place
             await self._leave(place)
 
@@ -93,7 +103,8 @@ class IpBounds:
 
     async def _enter(self, ip: str, gap_s: float, *, begins_turn: bool) -> IpPlace:
         """Take a place, however long that takes; raise PutOff for a turn that has not begun."""
-        wanted = IpRequest(self._most_at_once, gap_s, _MOMENT_S if begins_turn else math.inf, self._lasts_s)
+        wait_s, late_s = _MOMENT_S if begins_turn else math.inf, min(self._latency_s, gap_s)
+        wanted = IpRequest(self._most_at_once, gap_s, wait_s, self._lasts_s, late_s)
         while True:
             place = await self._politeness.enter_ip(ip, self._clock.now(), wanted)
             if isinstance(place, IpPlace):

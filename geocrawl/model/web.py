@@ -469,6 +469,8 @@ class IpRequest:
     """Longest wait for the request's beginning."""
     lasts_s: float
     """Longest duration of the request."""
+    late_s: float = 0.0
+    """How late the request may begin: the next ones count from then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -490,6 +492,8 @@ class IpPlace:
     """Number of the slot that the request occupies."""
     begins_at: float
     """When the request may begin."""
+    counts_from: float
+    """When it begins at the latest, from which the next requests to the address count."""
 
 
 def find_place(ip: str, slots: Sequence[IpSlot], now: float, request: IpRequest) -> IpPlace | float:
@@ -500,4 +504,4 @@ def find_place(ip: str, slots: Sequence[IpSlot], now: float, request: IpRequest)
     free = next((number for number in range(request.most_at_once) if number not in busy), None)
     if free is None or begins_at - now > request.wait_s:
         return begins_at
-    return IpPlace(ip, free, begins_at)
+    return IpPlace(ip, free, begins_at, begins_at + request.late_s)

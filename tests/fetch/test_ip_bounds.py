@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from itertools import pairwise
 
 import pytest
 
@@ -13,7 +14,7 @@ from geocrawl.errors import GivenBack
 from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.fetcher import PoliteFetcher
 from geocrawl.fetch.ip_bounds import IpBounds, PutOff
-from geocrawl.model import Failure, FailureCode, HostState, Page, Purpose
+from geocrawl.model import Failure, FailureCode, HostState, IpPlace, IpRequest, Page, Purpose
 from geocrawl.ports import Clock
 from tests.support.http_server import answer, serve
 from tests.support.politeness import MemoryPoliteness
@@ -143,6 +144,35 @@ async def test_a_request_that_missed_its_time_takes_another_place() -> None:
         assert clock.now() - started == 70.0
         await _enter(stack, bounds, begins_turn=False)
         assert clock.now() - started == 80.0
+
+
+class Busy(MemoryPoliteness):
+    """A database that answers after a fifth of a second, as one of a busy process does; counts what it is asked."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        super().__init__()
+        self.clock, self.asked = clock, 0
+
+    async def enter_ip(self, ip: str, now: float, request: IpRequest) -> IpPlace | float:
+        self.asked += 1
+        place = await super().enter_ip(ip, now, request)
+        await self.clock.sleep(0.2)
+        return place
+
+
+async def test_a_busy_process_takes_a_place_once_and_keeps_the_distance_of_requests() -> None:
+    clock = VirtualClock()
+    busy = Busy(clock)
+    bounds = IpBounds(clock, busy, most_at_once=3, lasts_s=30.0)
+    async with AsyncExitStack() as stack:
+        for number in range(20):
+            await stack.enter_async_context(bounds.request(f"192.0.2.{number}", 0.5, begins_turn=True))
+        assert busy.asked == 21, "the first one began late, and showed how late others will"
+        begun = [clock.now()]
+        for _ in range(3):
+            async with bounds.request("192.0.2.19", 0.5, begins_turn=False):
+                begun.append(clock.now())
+        assert min(later - earlier for earlier, later in pairwise(begun)) >= 0.5
 
 
 async def test_a_turn_is_put_off_for_ten_minutes_at_most() -> None:

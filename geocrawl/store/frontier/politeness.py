@@ -164,16 +164,16 @@ class SqlPoliteness:
             found = find_place(ip, self._slots(ip), now, request)
             self._looks_first = not isinstance(found, IpPlace)
             if isinstance(found, IpPlace):
-                if self._places_taken % _TIDIED_EVERY == 0:  # it looks at every address
+                if self._places_taken % _TIDIED_EVERY == 0:
                     self._connection.execute(_FORGET_PLACES, {"first": now - _FORGOTTEN_S, "last": now + _FORGOTTEN_S})
                 self._places_taken += 1
-                row = {"ip": ip, "slot": found.slot, "begins_at": found.begins_at, "owner": self._life.owner}
-                self._connection.execute(_ENTER_IP, {**row, "until": found.begins_at + request.lasts_s})
+                row = {"ip": ip, "slot": found.slot, "begins_at": found.counts_from, "owner": self._life.owner}
+                self._connection.execute(_ENTER_IP, {**row, "until": found.counts_from + request.lasts_s})
         return found
 
     async def leave_ip(self, place: IpPlace, now: float) -> None:
         """Give a place back with the next transaction, unless another process has taken it after it expired."""
-        row = {"ip": place.ip, "slot": place.slot, "begins_at": place.begins_at, "owner": self._life.owner}
+        row = {"ip": place.ip, "slot": place.slot, "begins_at": place.counts_from, "owner": self._life.owner}
         self._database.postponed.append((_LEAVE_IP, row))
 
     def _slots(self, ip: str) -> list[IpSlot]:
