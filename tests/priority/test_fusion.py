@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -148,6 +149,24 @@ def test_the_best_and_the_oldest_link_of_a_group_take_turns() -> None:
     for id_ in range(20):
         groups.put(id_, 7, value=id_ / 20)
     assert [id_ for id_, _ in groups.changes(100)] == [19, 0, 18, 1, 17, 2, 16, 3]
+
+
+def test_a_group_keeps_nothing_of_links_that_left_below_its_best() -> None:
+    groups = LinkGroups(lambda group: (0.0, 0.0), explore=0.05)
+
+    def memory_after(links: range) -> int:
+        for id_ in links:  # each is better than all before it, and most are forgotten
+            groups.put(id_, 7, value=0.5 - 1 / (2 + id_))
+            groups.remove(id_ - 50)
+            list(groups.changes(100))
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before = memory_after(range(1_000))
+        assert memory_after(range(1_000, 2_000)) < before + 10_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_group_without_visits_is_tried_before_one_that_brought_nothing() -> None:

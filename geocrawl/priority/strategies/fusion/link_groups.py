@@ -22,6 +22,7 @@ import heapq
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from typing import TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -36,6 +37,7 @@ PRIOR = 10.0
 FALLBACK = 10.0
 """Visits of a group that all other groups of its place stand for."""
 _TEMPLATES = 1 << 14
+_Entry = TypeVar("_Entry", int, tuple[float, int])
 _SMALL = 0.0005
 """A worth that changes by less is not updated."""
 
@@ -210,23 +212,26 @@ class LinkGroups:
         return dict(islice(front.items(), FRONT))
 
     def _best_of(self, group: int) -> list[int]:
-        heap, front = self._best[group], dict[int, float]()
-        while heap and len(front) < FRONT:
-            value, id_ = heapq.heappop(heap)
-            if self._group_of.get(id_) == group and self._values[id_] == -value:
-                front[id_] = value
-        for id_, value in front.items():
-            heapq.heappush(heap, (value, id_))
-        return list(front)
+        values, group_of = self._values, self._group_of
+        best = self._top(self._best[group], group, lambda it: group_of.get(it[1]) == group and values[it[1]] == -it[0])
+        return [id_ for _, id_ in best]
 
     def _oldest_of(self, group: int) -> list[int]:
-        heap, front = self._oldest[group], dict[int, None]()
+        return self._top(self._oldest[group], group, lambda id_: self._group_of.get(id_) == group)
+
+    def _top(self, heap: list[_Entry], group: int, holds: Callable[[_Entry], bool]) -> list[_Entry]:
+        """Return the first entries of a heap that still hold; the others are taken out when they are on its way, or
+        more than half of it: what is far from the top would stay for ever."""
+        if len(heap) > 2 * self._sizes[group] + FRONT:
+            heap[:] = set(filter(holds, heap))
+            heapq.heapify(heap)
+        front = dict[_Entry, None]()
         while heap and len(front) < FRONT:
-            id_ = heapq.heappop(heap)
-            if self._group_of.get(id_) == group:
-                front[id_] = None
-        for id_ in front:
-            heapq.heappush(heap, id_)
+            entry = heapq.heappop(heap)
+            if holds(entry):
+                front[entry] = None
+        for entry in front:
+            heapq.heappush(heap, entry)
         return list(front)
 
     # ----------------------------------------------------------------------- state
