@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
-from geocrawl.model import FailureCode, Portion
+from geocrawl.model import FailureCode, Portion, Url
 from geocrawl.model.times import Times
+from geocrawl.urls import RECORDS
 
 MAX_TEXT_CHARS = 200_000
 MAX_TITLE_CHARS = 500
@@ -47,6 +48,11 @@ class RawLink(NamedTuple):
 def of_records(found: Iterable[Iterable[RawLink]]) -> list[RawLink]:
     """Return the links of the records of a page, each with the number of its record."""
     return [link._replace(record=number) for number, links in enumerate(found) for link in links]
+
+
+def to_records(page: Url | None) -> list[RawLink]:
+    """Return the link to a page of records, if there is one."""
+    return [RawLink(page.address, RECORDS)] if page is not None else []
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ from geocrawl.formats.text import fold, well_formed_escapes
 from geocrawl.model import FailureCode, Url
 from geocrawl.model.kinds import service_parameter
 from geocrawl.model.times import Times, read_interval, read_values
-from geocrawl.page.content import MAX_TEXT_CHARS, MAX_TITLE_CHARS, PageContent, RawLink, of_records
+from geocrawl.page.content import MAX_TEXT_CHARS, MAX_TITLE_CHARS, PageContent, RawLink, of_records, to_records
 from geocrawl.page.imagery import read_imagery
 from geocrawl.page.lists import read_list
 from geocrawl.page.metadata import address_in, link
@@ -118,14 +118,12 @@ def _next_ckan_page(url: Url, count: int, returned: int) -> list[RawLink]:
     start = records_start(url)
     if start is None or not returned or start + returned == count:
         return []
-    following = records_url(url, start + returned)
-    return [RawLink(following.address, RECORDS)] if following is not None else []
+    return to_records(records_url(url, start + returned))
 
 
 def _by_search(url: Url) -> list[RawLink]:
     root = _ACTION.sub("", url.address.partition("?")[0])
-    search = ckan_search_url(root) if "package_list" in url.address else None
-    return [RawLink(search.address, RECORDS)] if search is not None else []
+    return to_records(ckan_search_url(root) if "package_list" in url.address else None)
 
 
 # --------------------------------------------------------------------------- ArcGIS
@@ -180,8 +178,7 @@ def _next_portal_page(data: JsonObject, url: Url) -> list[RawLink]:
     start, following = records_start(url), integer_of(data.get("nextStart")) - 1
     if start is None or following <= start or not data["results"]:
         return []
-    after = records_url(url, following)
-    return [RawLink(after.address, RECORDS)] if after is not None else []
+    return to_records(records_url(url, following))
 
 
 # --------------------------------------------------------------------------- GeoNetwork
@@ -230,8 +227,7 @@ def _next_geonetwork_page(data: JsonObject, url: Url, returned: int) -> list[Raw
     last = integer_of(data.get("@to"), (start or 0) + returned)
     if start is None or not returned or last <= start or last >= count:
         return []
-    following = records_url(url, last, rows=last - start)
-    return [RawLink(following.address, RECORDS)] if following is not None else []
+    return to_records(records_url(url, last, rows=last - start))
 
 
 # --------------------------------------------------------------------------- data sets after DCAT
@@ -437,8 +433,7 @@ def _more_of_records(data: JsonObject, own: list[JsonObject], url: Url) -> Itera
     yield from (RawLink(_page_at(item, url), RECORDS, rel="next") for item in stated)
     start = records_start(url)
     if not stated and start is not None and features and start + len(features) < integer_of(data.get("numberMatched")):
-        following = records_url(url, start + len(features))
-        yield from [RawLink(following.address, RECORDS)] if following else []
+        yield from to_records(records_url(url, start + len(features)))
 
 
 def _page_at(stated: JsonObject, url: Url) -> str:

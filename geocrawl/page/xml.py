@@ -26,6 +26,7 @@ from geocrawl.page.content import (
     PageContent,
     RawLink,
     of_records,
+    to_records,
 )
 from geocrawl.page.folders import BUCKETS, is_left, read_bucket
 from geocrawl.page.imagery import read_josm_imagery
@@ -129,14 +130,14 @@ def read_answer(root: etree._Element, url: Url) -> list[RawLink]:
     for graph in islice(graphs, _MAX_GRAPHS):
         links += read_rdf_xml(graph, url)
     following = _next_page(results, url, has_links=bool(links)) if results is not None else None
-    return [*links, RawLink(following.address, RECORDS)] if following is not None else links
+    return [*links, *to_records(following)]
 
 
 def read_capabilities(root: etree._Element, url: Url) -> list[RawLink]:
     """Return a link to a catalogue's first page of records, from its capabilities; [] for other documents."""
     if local_name(root) != "Capabilities" or _CATALOGUE not in namespace_of(root):
         return []
-    return [RawLink(get_records_url(url, version=root.get("version", "2.0.2")).address, RECORDS)]
+    return to_records(get_records_url(url, version=root.get("version", "2.0.2")))
 
 
 def _next_page(results: etree._Element, url: Url, *, has_links: bool) -> Url | None:

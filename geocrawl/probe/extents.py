@@ -324,6 +324,11 @@ def to_mercator(sides: Sides) -> Sides:
     return _EARTH_M * math.radians(west), up(south), _EARTH_M * math.radians(east), up(north)
 
 
+def box_text(sides: Sides) -> str:
+    """Return an extent as addresses of requests have it: numbers with commas between them."""
+    return ",".join(f"{side:.9g}" for side in sides)
+
+
 def middle_of(sides: Sides) -> Sides:
     """Return the middle part of an extent, an eighth of it on each side."""
     west, south, east, north = sides

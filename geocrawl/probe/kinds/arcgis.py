@@ -62,6 +62,7 @@ from geocrawl.probe.extents import (
     Bounds,
     Sides,
     bounds_of,
+    box_text,
     image_size,
     in_numbered_system,
     is_web_mercator,
@@ -485,7 +486,7 @@ def _image(endpoint: Url, operation: str, code: str, sides: Sides, size: tuple[i
     """Return the request for an image of an extent in the reference system with a code."""
     number = code.rpartition(":")[2]
     query = {
-        "bbox": ",".join(f"{side:.9g}" for side in sides),
+        "bbox": box_text(sides),
         "bboxSR": number,
         "imageSR": number,
         "size": f"{size[0]},{size[1]}",
@@ -566,7 +567,7 @@ def preview(context: LayerContext) -> Picture | Features | None:
 def _features_url(context: LayerContext, box: Sides, most: int) -> Url:
     query = {
         "where": "1=1",
-        "geometry": ",".join(f"{side:.9g}" for side in box),
+        "geometry": box_text(box),
         "geometryType": "esriGeometryEnvelope",
         "inSR": "4326",
         "outSR": "4326",

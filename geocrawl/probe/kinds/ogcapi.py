@@ -35,7 +35,7 @@ from geocrawl.model.kinds import HostForm, KindDeclaration, PathForm, QgisLayer
 from geocrawl.ports import Ask, ContentInterview, FieldQuestion, Interview
 from geocrawl.probe.answer import Classification, with_fingerprint
 from geocrawl.probe.content import Attempts, doubt, judge_features, judge_image, spread
-from geocrawl.probe.extents import PIXELS, Sides, middle_of
+from geocrawl.probe.extents import PIXELS, Sides, box_text, middle_of
 from geocrawl.probe.fields import read_queryables
 from geocrawl.probe.interview import ClassifiedAnswer, ask, lead, verdict_on
 from geocrawl.probe.json_answers import (
@@ -522,10 +522,6 @@ def _path(name: str) -> str:
     return f"collections/{quote(name, safe='')}"
 
 
-def _joined(sides: Sides) -> str:
-    return ",".join(f"{side:.9g}" for side in sides)
-
-
 _NO_ITEMS = frozenset({ContentOutcome.EXCEPTION, ContentOutcome.HTTP_ERROR, ContentOutcome.NOT_AN_IMAGE})
 _NO_WHOLE = frozenset({ContentOutcome.EXCEPTION, ContentOutcome.HTTP_ERROR})
 
@@ -536,7 +532,7 @@ def _part(url: Url, layer: Layer, *, whole: bool = False) -> Url | None:
     if layer.box is None or layer.box.is_empty:
         return None
     sides = layer.box.bounds if whole else middle_of(layer.box.bounds)
-    return with_parameters(url, {"bbox": _joined(sides)})
+    return with_parameters(url, {"bbox": box_text(sides)})
 
 
 # --------------------------------------------------------------------------- previews
@@ -558,10 +554,10 @@ def preview(context: LayerContext) -> Preview | None:
 
 
 def _map_url(context: LayerContext, view: View) -> Url:
-    query = {"bbox": _joined(view.box), "width": str(view.size[0]), "height": str(view.size[1])}
+    query = {"bbox": box_text(view.box), "width": str(view.size[0]), "height": str(view.size[1])}
     return with_parameters(_content_url(context.url, context.layer.name, is_map=True), query)
 
 
 def _features_url(context: LayerContext, box: Sides, most: int) -> Url:
     url = _content_url(context.url, context.layer.name, is_map=False)
-    return with_parameters(url, {"limit": str(most), "bbox": _joined(box)})
+    return with_parameters(url, {"limit": str(most), "bbox": box_text(box)})

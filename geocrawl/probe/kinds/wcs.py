@@ -13,7 +13,7 @@ from geocrawl.formats.xml import attribute, child, children, text_of, texts
 from geocrawl.model import Item, Kind, Layer, Page, Service
 from geocrawl.model.kinds import KindDeclaration, PathForm, QgisLayer, program_in_folder
 from geocrawl.ports import Ask
-from geocrawl.probe.extents import Sides, crs_code, is_geographic, is_latitude_first
+from geocrawl.probe.extents import Sides, box_text, crs_code, is_geographic, is_latitude_first
 from geocrawl.probe.images import drawable
 from geocrawl.probe.levels import Grid
 from geocrawl.probe.ows.capabilities import CapabilitiesForm, OwsProbe, Part, ServiceMetadata, union
@@ -175,8 +175,7 @@ _Pairs = tuple[tuple[str, str], ...]
 
 
 def _of_part_1(_: etree._Element, sides: Sides, size: tuple[int, int]) -> _Pairs:
-    box = ",".join(f"{side:.9g}" for side in sides)
-    return ("CRS", "EPSG:4326"), ("BBOX", box), ("WIDTH", str(size[0])), ("HEIGHT", str(size[1]))
+    return ("CRS", "EPSG:4326"), ("BBOX", box_text(sides)), ("WIDTH", str(size[0])), ("HEIGHT", str(size[1]))
 
 
 def _of_part_2(root: etree._Element, sides: Sides, size: tuple[int, int]) -> _Pairs:
