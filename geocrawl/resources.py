@@ -75,7 +75,7 @@ def allow_open_files(workers: int) -> str:
 
 
 def spare_files(workers: int) -> int:
-    """Return how many idle connections this process may keep beside what `workers` and all else need; at least one a
+    """Return how many idle connections this process may keep besides what `workers` and all else need; at least one a
     worker."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
@@ -117,6 +117,8 @@ def causes_of(error: BaseException) -> Iterator[BaseException]:
         one = one.__cause__ or one.__context__
 
 
+_MMAP_THRESHOLD, _LARGE_BYTES = -3, 256 * 1024
+"""Option of mallopt(3), and its value."""
 _AT_START, _IN_A_RUN = (400_000, 20, 20), (10_000, 20, 20)
 """Allocations before a collection of generation 0 (Python's default: 700), collections of generation 0 before one of
 generation 1, and of generation 1 before a full one. A visit allocates thousands of containers, and reference counting
@@ -138,7 +140,14 @@ def long_run() -> Iterator[None]:
 
     Modules, tables and models that are loaded at the start exist as long as the run, so scanning them at every full
     collection frees nothing. At the default thresholds collections took a quarter of a crawl's CPU time.
+
+    Large blocks of memory go back to the system as soon as they are freed: by default glibc keeps blocks up to 32 MiB
+    once one of that size was freed, and what a strategy needs for a moment would stay with the process.
     """
+    import ctypes
+
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _LARGE_BYTES)
     thresholds = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(*_IN_A_RUN)

@@ -30,13 +30,9 @@ gc.disable()
 TESTS = Path(__file__).parent
 RARE_MARKS = ("servers", "systemd", "acceptance", "long")
 RARE_LIMIT_S = 900.0
-PURE_ROOMS = ("detect", "formats", "model", "page", "priority", "probe", "query", "urls")
-"""Rooms that do no I/O, by the contracts in pyproject.toml."""
-OWN_FILES = (
-    *("app", "crawler", "export", "fates", "golden", "lab", "mining", "notices", "simulation", "web"),
-    *("store/catalogue", "store/frontier", "store/upkeep"),
-)
-"""Rooms whose tests use files and ports of their own alone; the mark `machine` excepts a test."""
+OF_THE_MACHINE = ("browser", "config")
+"""Rooms whose tests depend on the machine or the user. In the others a test that does so has the mark `machine`: it
+needs namespaces, for example, or sees who may read a file."""
 ROOM_MB = 1000
 
 
@@ -52,10 +48,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that depend on neither machine nor user, and give those that `make test` leaves out more time."""
-    anywhere = tuple(f"{TESTS / room}/" for room in (*PURE_ROOMS, *OWN_FILES))
+    above = len(f"{TESTS}/")
     for item in items:
+        room = str(item.path)[above:].partition("/")[0]
         depends = "shared" in getattr(item, "fixturenames", ()) or item.get_closest_marker("machine")
-        if not depends and str(item.path).startswith(anywhere):
+        if not depends and room not in OF_THE_MACHINE:
             item.add_marker(pytest.mark.anywhere)
         if any(item.get_closest_marker(name) for name in RARE_MARKS) and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(RARE_LIMIT_S))

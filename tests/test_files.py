@@ -24,6 +24,8 @@ from geocrawl.priority.topics import Topic, write_topic
 from tests.support.parts import ROOT_USER, lack
 from tests.support.world import World
 
+pytestmark = pytest.mark.machine
+
 NAMES = ("c.db", "c.db-wal", "c.db-shm", "symbolic", "hard", "folder/../c.db")
 
 

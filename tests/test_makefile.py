@@ -13,6 +13,8 @@ import pytest
 
 from tests.support.places import ROOT
 
+pytestmark = pytest.mark.machine
+
 TOO_HEAVY = {"matplotlib", "scipy", "pyarrow", "duckdb", "mypy", "playwright", "ruff"}
 
 

@@ -13,6 +13,8 @@ import pytest
 from tests.support.parts import GEOPANDAS, POSTGRESQL, skipped_parts
 from tests.support.places import ROOT
 
+pytestmark = pytest.mark.machine
+
 IN_CHROMIUM = "tests/browser/test_portals.py"
 
 

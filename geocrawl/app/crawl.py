@@ -26,7 +26,6 @@ from geocrawl.wording import counted
 
 if TYPE_CHECKING:
     from geocrawl.app.processes import Processes, Task
-    from geocrawl.app.session import Session
     from geocrawl.store import SharedRun, Store
 
 _CLOCKS_DIFFER_S = 2.0
@@ -47,9 +46,8 @@ def run_crawl(
     """Crawl from `seeds`, or continue with the queue, until a limit, the end or a signal. Returns a report.
 
     `again`: visit seeds that were visited before, too. `environment`: replaces the machine's clock and the real web.
-    `record`: a WARC file to which every answer is appended. `processes`: further ones that take part.
-    Raises UsageError for invalid settings, DatabaseFault for
-    an unusable database, EnvironmentFault for a browser that is wanted and missing.
+    `record`: a WARC file to which every answer is appended. `processes`: further ones that take part. Raises UsageError
+    for invalid settings, DatabaseFault for an unusable database, EnvironmentFault for a wanted browser that is missing.
     """
     clock = environment.clock if environment else SystemClock()
     retrying = wiring.retry_policy(settings, path, clock, observer)

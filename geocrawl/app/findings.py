@@ -180,14 +180,6 @@ def _find_browser(settings: Settings) -> None:
         raise EnvironmentFault(f"browser_path: {settings.browser_path} is not a program that can be run")
 
 
-def _look_at_log_file(settings: Settings) -> None:
-    _look_at_output(settings.log_file)
-
-
-def _look_at_metrics_file(settings: Settings) -> None:
-    _look_at_output(settings.metrics_file)
-
-
 def _look_at_output(name: str) -> None:
     """Raise UsageError for a file into which nothing can be written, whoever tries."""
     if not name:
@@ -226,12 +218,12 @@ _OF_RUNS: tuple[tuple[str, _Read], ...] = (
     ("set", _read_constants),
     ("stop_rules", _read_stop_rules),
     ("browser_path", _find_browser),
-    ("log_file", _look_at_log_file),
+    ("log_file", lambda settings: _look_at_output(settings.log_file)),
     ("db", _look_at_catalogue),
 )
 """Settings without which crawls and the daemon cannot begin."""
 _OF_COMMANDS: tuple[tuple[str, _Read], ...] = (
-    ("metrics_file", _look_at_metrics_file),
+    ("metrics_file", lambda settings: _look_at_output(settings.metrics_file)),
     ("csw_python", _find_csw_python),
 )
 """Settings of single commands, and one that the daemon tries again and again."""

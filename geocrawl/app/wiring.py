@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from geocrawl.app.retry_policy import RetryPolicy, as_lines
 from geocrawl.app.session import CRAWL, Environment, LatestStats, Session, SessionKind
-from geocrawl.crawler.guesses import Guesses
+from geocrawl.crawler.guesses import Guesses, ScriptBudget
 from geocrawl.crawler.learning import Learning
 from geocrawl.crawler.loop import Crawler, CrawlLimits
-from geocrawl.crawler.page_visit import PageVisitor, ScriptBudget, ScriptedPages
+from geocrawl.crawler.page_visit import PageVisitor, ScriptedPages
 from geocrawl.crawler.probe_visit import ProbeVisitor
 from geocrawl.crawler.refusals import Refusals
 from geocrawl.detect import Detector

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -101,9 +100,13 @@ def export(
             rows = catalogue.read_endpoints(selection)
             count, what = export_endpoints(rows, chosen, out, with_secrets=in_full, with_mark=bom), "endpoint"
         else:
-            services, layers = catalogue.read_services(selection), catalogue.read_layers(selection)
-            write_services = partial(export_services, now=time.time(), with_secrets=in_full, library_url=library_url)
-            count = write_services(services, layers, chosen, out, base=public_url.rstrip("/"))
+            count = export_services(
+                *(catalogue.read_services(selection), catalogue.read_layers(selection), chosen, out),
+                now=time.time(),
+                with_secrets=in_full,
+                library_url=library_url,
+                base=public_url.rstrip("/"),
+            )
             what = "connection" if chosen == "qgis" else "service"
     if not is_standard_output(out):
         former = ", in the place of the file that was there" if is_replaced else ""

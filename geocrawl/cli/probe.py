@@ -137,7 +137,7 @@ def _demand_addresses(urls: Sequence[str], file: Path | None) -> list[Url]:
 
 
 def _shipped(choice: lists.ShippedChoice, urls: Sequence[str] | None, file: Path | None) -> list[Url]:
-    """Return the shipped addresses that are wanted. Raises UsageError without any, or beside other addresses."""
+    """Return the shipped addresses that are wanted. Raises UsageError without any, or together with other addresses."""
     if urls or file is not None:
         raise UsageError("--shipped is a list of its own: omit other addresses and --file")
     found = [url for row in lists.shipped_rows(lists.ENDPOINTS, choice) if (url := read_url(row["url"]))]

@@ -17,6 +17,7 @@ from geocrawl.filters import Filters, Sort, read_box, read_level, read_system, r
 from geocrawl.model.catalogue import SIDES
 from geocrawl.model.search import LayerHit, LayerResults, Results, SearchHit
 from geocrawl.sanitize import plain
+from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.wording import counted
 
 FORMATS = ("table", "json", "jsonl", "csv")
@@ -113,11 +114,12 @@ def search(
         geocrawl search --layers roads kenya
     """
     chosen = opt.chosen_format(format_, json, FORMATS)
-    of_columns = {"licence": licence, "language": language}
-    columns = tuple((name, value) for name, value in of_columns.items() if value)
-    times = read_times(time, "--time") if time else None
-    filters = replace(filters_of(kind, bbox, crs, alive, level), columns=columns, time=times, fields=tuple(field or ()))
-    system = filters.systems[0] if filters.systems else ""
+    filters = replace(
+        filters_of(kind, bbox, crs, alive, level),
+        columns=tuple((name, code) for name, code in (("licence", licence), ("language", language)) if code),
+        time=read_times(time, "--time") if time else None,
+        fields=tuple(field or ()),
+    )
     order = opt.one_of(Sort, sort, "--sort")
     in_full = opt.settings_from(overrides).export_secrets
     show_in_full(in_full)
@@ -127,11 +129,10 @@ def search(
             _print_layers(catalogue.find_layers(text, filters, sort=order, limit=limit, offset=offset), chosen, offset)
             return
         results = catalogue.find(text, filters, sort=order, limit=limit, offset=offset, facets=facets)
-        is_offered = bool(results.hits) or not system or catalogue.offers_reference_system(system)
+        why_none = "" if results.hits else _why_none(catalogue, results, filters, offset)
     _print(results, chosen, offset, with_facets=facets)
-    if not results.hits:
-        said = _nothing(results, offset) if is_offered else f"No layer in the catalogue is offered in {system}."
-        typer.echo(said, err=True)
+    if why_none:
+        typer.echo(why_none, err=True)
         raise typer.Exit(1)
 
 
@@ -173,7 +174,10 @@ def words_typed(words: list[str] | None) -> str:
     return query
 
 
-def _nothing(results: Results, offset: int) -> str:
+def _why_none(catalogue: Catalogue, results: Results, filters: Filters, offset: int) -> str:
+    """Return why no service is shown."""
+    if filters.systems and not catalogue.offers_reference_system(filters.systems[0]):
+        return f"No layer in the catalogue is offered in {filters.systems[0]}."
     if results.total:
         return f"{counted(results.total, 'service')} found; --offset {offset} leaves out all."
     return "No service matches." if results.catalogue else "The catalogue holds no service yet."

@@ -166,18 +166,22 @@ def report(
         raise UsageError("--json and --provider belong to --by provider")
     if not month:
         raise UsageError("name a month, such as --month 2026-10, or --by provider")
-    start, end = bounds_of(month)
-    with opt.reading(overrides) as catalogue, catalogue.snapshot(), opened(out) as stream:
-        if inspire:
-            months = catalogue.service_months([(start, min(end, time.time()))])
-            count = write_months_json(months, stream) if json else write_months_csv(months, stream)
-        elif format_ == "csv":
-            count = write_report_csv(catalogue.month(start, end), stream)
-        else:
-            rows = catalogue.month(start, end)
-            count = write_report_html(rows, stream, month=month, catalogue=opt.catalogue_name(overrides))
+    count = _write_month(month, out, overrides, "inspire" if inspire else format_, json=json)
     if not is_standard_output(out):
         typer.echo(f"{counted(count, 'service')} written to {out}")
+
+
+def _write_month(month: str, out: Path | None, overrides: opt.Overrides, form: str, *, json: bool) -> int:
+    """Write the report of a month: html, csv or inspire. Return the number of services."""
+    start, end = bounds_of(month)
+    with opt.reading(overrides) as catalogue, catalogue.snapshot(), opened(out) as stream:
+        if form == "inspire":
+            months = catalogue.service_months([(start, min(end, time.time()))])
+            return write_months_json(months, stream) if json else write_months_csv(months, stream)
+        rows = catalogue.month(start, end)
+        if form == "csv":
+            return write_report_csv(rows, stream)
+        return write_report_html(rows, stream, month=month, catalogue=opt.catalogue_name(overrides))
 
 
 def _report_by(by: str, words: str, out: Path | None, overrides: opt.Overrides, *, json: bool) -> None:

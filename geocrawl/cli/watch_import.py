@@ -77,6 +77,11 @@ def import_(
     why = _probed(settings, path, unknown)
     with Store.open(path, clock=SystemClock()) as store:
         rows = list(_watched(store, settings, entries, why, recipient, key))
+    _print(rows, key, json=json)
+
+
+def _print(rows: Sequence[_Row], key: str, *, json: bool) -> None:
+    """Print what became of each entry, the counts, and the new recipient's key. Raises Exit 1 for refused entries."""
     output.print_rows(
         rows,
         ("place", "url", "state", "service", "why"),

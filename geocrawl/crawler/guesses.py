@@ -1,13 +1,18 @@
-"""Limit the addresses that are guessed at hosts whose software is known: a few, and none once one is missing."""
+"""Limit what one run asks of a host beside its pages: guessed addresses, and scripts.
+
+Addresses are guessed at hosts whose software is known: a few, and none once one is missing.
+"""
 
 from __future__ import annotations
 
-from geocrawl.model import GUESS, Candidate, Link, Page, Verdict
+from collections import Counter
+
+from geocrawl.model import GUESS, Candidate, Link, Page, Url, Verdict
 from geocrawl.ports import Recogniser
 
 _MISSING = frozenset({"http-404", "http-410"})
 _MOST_HOSTS = 10_000
-"""Number of hosts whose guesses are remembered; beyond it the oldest are forgotten, as at a restart."""
+"""Number of hosts whose guesses and scripts are remembered; beyond it the oldest are forgotten, as at a restart."""
 
 
 class Guesses:
@@ -48,6 +53,42 @@ class Guesses:
             _forget_oldest(self._ended)
 
 
-def _forget_oldest(hosts: dict[str, set[str]]) -> None:
-    if len(hosts) > _MOST_HOSTS:
-        del hosts[next(iter(hosts))]
+class ScriptBudget:
+    """Limits the scripts and configurations of each host that one run requests."""
+
+    def __init__(self, most: int, most_bytes: int) -> None:
+        """`most`, `most_bytes`: requests and bytes of one host; each script that names services adds one request."""
+        self._most = most
+        self._most_bytes = most_bytes
+        self._admitted: dict[str, set[str]] = {}
+        """Host → its scripts that were admitted."""
+        self._paid: Counter[str] = Counter()
+        self._bytes: Counter[str] = Counter()
+
+    def admits(self, url: Url) -> bool:
+        """Return whether a script may be requested; the same answer again for one that was admitted."""
+        host = url.host
+        admitted = self._admitted.setdefault(host, set())
+        if (oldest := _forget_oldest(self._admitted)) is not None:
+            del self._paid[oldest], self._bytes[oldest]
+        if url.identity in admitted:
+            return True
+        if len(admitted) >= self._most + self._paid[host] or self._bytes[host] >= self._most_bytes:
+            return False
+        admitted.add(url.identity)
+        return True
+
+    def note(self, page: Page, *, pays: bool) -> None:
+        """Count an answer, if it is that of a script; `pays`: whether it names services."""
+        if page.url.identity in self._admitted.get(page.url.host, ()):
+            self._bytes[page.url.host] += len(page.body)
+            self._paid[page.url.host] += pays
+
+
+def _forget_oldest(hosts: dict[str, set[str]]) -> str | None:
+    """Forget the oldest host and return it when they are too many; else None."""
+    if len(hosts) <= _MOST_HOSTS:
+        return None
+    oldest = next(iter(hosts))
+    del hosts[oldest]
+    return oldest

@@ -21,7 +21,7 @@ from geocrawl.errors import DatabaseFault, LearnsElsewhere
 from geocrawl.model import Feedback, Rank
 from geocrawl.ports import CorrectsRanks, HasCounts, LearningLog, StoreRunner, Strategy
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class Throttle:
@@ -225,7 +225,7 @@ class Learning:
         if self._ranks is not None or self._dump is not None:
             await self.run_steps(_nothing())
 
-    async def run_steps(self, work: Generator[None, None, T]) -> T:
+    async def run_steps(self, work: Generator[None, None, _T]) -> _T:
         """Do work of the store, such as a lease, after the ranks and the dump that are due are written, in one call:
         `lock` is not held over a write, so visits go on meanwhile."""
         if self._ranks is None and self._dump is None:
@@ -236,11 +236,11 @@ class Learning:
 
     def _write_before(
         self,
-        work: Generator[None, None, T],
+        work: Generator[None, None, _T],
         ranks: Iterable[tuple[int, Rank | None]] | None,
         through: int,
         dump: tuple[bytes, Mapping[str, int], int] | None,
-    ) -> Generator[None, None, T]:
+    ) -> Generator[None, None, _T]:
         with self._torn_by_faults():
             self._write(ranks, through, dump)
         return (yield from work)

@@ -105,7 +105,7 @@ class CrawlLimits:
     workers: int
     """The number of slots: of visits that ask or read at once."""
     max_waiting: int
-    """The number of visits that may wait beside those."""
+    """The number of visits that may wait besides those."""
     max_pages: int
     max_time_s: float
     """0: no limit."""

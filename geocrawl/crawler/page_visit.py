@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from geocrawl.crawler.guesses import Guesses
+from geocrawl.crawler.guesses import Guesses, ScriptBudget
 from geocrawl.crawler.posted_records import PostedRecords, is_data, is_exception
 from geocrawl.crawler.refusals import MANY_PAGES, EndlessSitemaps, MissingFolders
 from geocrawl.crawler.visits import TRANSIENT, cut_off, leads_on, moved, not_modified, page_retry_after_s, retry_after_s
@@ -159,36 +159,6 @@ _SCRIPT = "stop:script"
 
 FoundCandidate = tuple[Candidate, int | None]
 """A candidate, and the index of its link in `Document.links`; None when the document itself is the candidate."""
-
-
-class ScriptBudget:
-    """Limits the scripts and configurations of each host that one run requests."""
-
-    def __init__(self, most: int, most_bytes: int) -> None:
-        """`most`, `most_bytes`: requests and bytes of one host; each script that names services adds one request."""
-        self._most = most
-        self._most_bytes = most_bytes
-        self._admitted: dict[str, set[str]] = {}
-        """Host → its scripts that were admitted."""
-        self._paid: Counter[str] = Counter()
-        self._bytes: Counter[str] = Counter()
-
-    def admits(self, url: Url) -> bool:
-        """Return whether a script may be requested; the same answer again for one that was admitted."""
-        host = url.host
-        admitted = self._admitted.setdefault(host, set())
-        if url.identity in admitted:
-            return True
-        if len(admitted) >= self._most + self._paid[host] or self._bytes[host] >= self._most_bytes:
-            return False
-        admitted.add(url.identity)
-        return True
-
-    def note(self, page: Page, *, pays: bool) -> None:
-        """Count an answer, if it is that of a script; `pays`: whether it names services."""
-        if page.url.identity in self._admitted.get(page.url.host, ()):
-            self._bytes[page.url.host] += len(page.body)
-            self._paid[page.url.host] += pays
 
 
 class PageLinks:
@@ -394,7 +364,7 @@ class PageVisitor:
         """Visit the leased page. Whatever a server sends, no exception is raised."""
         entry = lease.entry
         if refused := self._sitemaps.reason(entry) or self._missing.reason(entry):
-            return Visit(lease=lease, state=State.REFUSED, reason=refused, host=turn.host, at=self._clock.now())
+            return Visit(lease, State.REFUSED, refused, turn.host, self._clock.now())
         self._sitemaps.note_request(entry.url)
         answer = await self._ask(lease, turn)
         self._missing.note(entry.url, answer.status)
@@ -478,11 +448,7 @@ class PageVisitor:
         elif failure.code in TRANSIENT:
             retry_s = retry_after_s(lease, self._retry_first_s, failure.retry_after_s)
         return Visit(
-            lease=lease,
-            state=state,
-            reason=reason,
-            host=host,
-            at=self._clock.now(),
+            *(lease, state, reason, host, self._clock.now()),
             http_status=failure.status,
             elapsed_ms=failure.elapsed_ms,
             retry_after_s=retry_s,
@@ -586,11 +552,7 @@ class PageVisitor:
     def _answered(self, lease: Lease, page: Page, host: HostState, state: State, reason: str) -> Visit:
         """Return the visit of an answer by its status and headers alone."""
         return Visit(
-            lease=lease,
-            state=state,
-            reason=reason,
-            host=host,
-            at=self._clock.now(),
+            *(lease, state, reason, host, self._clock.now()),
             final=page.final,
             http_status=page.status,
             content_type=page.content_type,

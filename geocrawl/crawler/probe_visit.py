@@ -131,27 +131,18 @@ class ProbeVisitor:
         return await run_content_check(begin, turn, self._pool, most, spend, time, suspect=entry.is_suspect)
 
     def _refused(self, lease: Lease, found: NotAllowed, host: HostState) -> Visit:
-        return Visit(
-            lease=lease,
-            state=State.REFUSED if found.retry_after_s is None else State.FAILED,
-            reason=found.reason,
-            host=host,
-            at=self._clock.now(),
-            http_status=found.http_status,
-            retry_after_s=found.retry_after_s,
-        )
+        state = State.REFUSED if found.retry_after_s is None else State.FAILED
+        own = (lease, state, found.reason, host, self._clock.now())
+        return Visit(*own, http_status=found.http_status, retry_after_s=found.retry_after_s)
 
     def _judged(
         self, lease: Lease, verdict: Verdict, content: ContentReport | None, host: HostState, candidate: Candidate
     ) -> Visit:
         is_retried = lease.entry.every_s is None  # what is watched is asked again by its health alone
         transient = is_retried and verdict.status is Status.INVALID and verdict.reason in TRANSIENT
+        state = State.FAILED if transient else State.VISITED
         return Visit(
-            lease=lease,
-            state=State.FAILED if transient else State.VISITED,
-            reason=verdict.reason,
-            host=host,
-            at=self._clock.now(),
+            *(lease, state, verdict.reason, host, self._clock.now()),
             http_status=verdict.http_status,
             content_type=verdict.content_type,
             elapsed_ms=verdict.elapsed_ms,

@@ -23,7 +23,7 @@ class Refusals:
     """Refuses addresses by operator's lists, stop rules, trap guards and the scope of the seeds (`ports.Refusals`)."""
 
     def __init__(self, settings: Settings, seeds: Iterable[Url], today: dt.date) -> None:
-        self._by_text = lru_cache(maxsize=50_000)(text_rule(settings, today))
+        self._by_text = lru_cache(maxsize=8_192)(text_rule(settings, today))
         self._scope = settings.scope
         self._inside: set[str] = set()
         for seed in seeds:

@@ -4,7 +4,7 @@ What limits a crawl is the number of requests under way, not that of hosts that 
 its host's delay, and when it has waited longer than `LONG_WAIT_S` for a name, a connection or the first byte of an
 answer; at a host that is known to be slow it does so at once. The host stays leased meanwhile, and all time limits go
 on. When the wait is over, the visit takes the next free slot, before any new one. So no more visits than there are
-slots read answers, and at most `max_waiting` wait beside them.
+slots read answers, and at most `max_waiting` more wait.
 """
 
 from __future__ import annotations

@@ -106,11 +106,7 @@ def moved(visit: Visit, link: RankedLink, *, is_harvest: bool) -> Visit:
 def not_modified(lease: Lease, page: Page, host: HostState, at: float) -> Visit:
     """Return the visit of a page or a service that answered "not modified" (304)."""
     return Visit(
-        lease=lease,
-        state=State.VISITED,
-        reason=NOT_MODIFIED,
-        host=host,
-        at=at,
+        *(lease, State.VISITED, NOT_MODIFIED, host, at),
         final=page.final,
         http_status=page.status,
         elapsed_ms=page.elapsed_ms,
@@ -125,12 +121,6 @@ def broken(lease: Lease, error: Exception, host: HostState, at: float, first_s: 
     """
     if not isinstance(error, (MemoryError, OwnFault)) and (lack := lack_of(error)):
         raise OwnFault(lack, BACK, are_there) from error
-    return Visit(
-        lease=lease,
-        state=State.FAILED,
-        reason=INTERNAL_ERROR,
-        host=host,
-        at=at,
-        retry_after_s=retry_after_s(lease, first_s),
-        fault="".join(traceback.format_exception(error)),
-    )
+    own = (lease, State.FAILED, INTERNAL_ERROR, host, at)
+    fault = "".join(traceback.format_exception(error))
+    return Visit(*own, retry_after_s=retry_after_s(lease, first_s), fault=fault)

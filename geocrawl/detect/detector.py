@@ -47,7 +47,7 @@ class Detector:
     def __init__(self, kinds: Iterable[KindDeclaration]) -> None:
         """Make a detector of endpoints of these `kinds`; of two kinds that fit, the first one counts."""
         self._kinds = tuple(kinds)
-        self._of_url = lru_cache(maxsize=16_384)(self._recognise)
+        self._of_url = lru_cache(maxsize=8_192)(self._recognise)
 
     @cached_property
     def _rules(self) -> SignRules:

@@ -127,7 +127,7 @@ def portal_of(url: Url) -> Portal | None:
     return None if len(path) > _LONG_CHARS else _portal_at(url.host, url.origin, whole, query.lower())
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def _portal_at(host: str, origin: str, whole: str, query: str) -> Portal | None:
     path, known = whole.lower(), _known()
     if known.never.holds(host, path):

@@ -191,6 +191,8 @@ Known = Mapping[str, Any]
 
 def _read_services(pa: Any, folder: Path) -> list[Known]:
     path = folder / _SERVICES
+    if not path.is_file():
+        raise UsageError(f"{folder} holds no snapshot (no file {path.name}); name the folder of a former one")
     try:
         table = pa.parquet.read_table(path, columns=list(_READ_BACK))
     except (OSError, ValueError) as error:

@@ -44,7 +44,7 @@ _OF_SERVICES = (Purpose.PROBE, Purpose.MAP)
 _ELSEWHERE_EXCHANGES = 4
 """Exchanges that one request for content on another host may take: robots.txt, the content, each of them twice."""
 _CUT_SHORT = (Purpose.MAP, Purpose.DATA)
-"""Purposes of requests beside a visit's first ones, which end with the host's requests of the day."""
+"""Purposes of requests besides a visit's first ones, which end with the host's requests of the day."""
 _SHORT_WAIT_S = 10.0
 """Longest Retry-After for which a turn waits."""
 

@@ -32,7 +32,7 @@ _NEXT_ADDRESS_S = 0.25
 _MOST_EARLY_ANSWERS = 10
 """Interim answers (1xx) before the real one; a server that goes on is no HTTP server."""
 _STATUS_LINE_BYTES = 8_192
-"""Room for the status line and line ends, beside the header fields that are bounded."""
+"""Room for the status line and line ends, besides the header fields that are bounded."""
 _LEAST_FIELD_BYTES = 32
 """A header field is hardly shorter: with the limit of a header block it bounds the number of fields."""
 _RECEIVED_BYTES = 64 * 1024

@@ -167,7 +167,7 @@ def _quoted(text: str) -> str:
 # --------------------------------------------------------------------------- the statement
 
 _COLUMNS = {"warc_filename": "STRING", "warc_record_offset": "BIGINT", "warc_record_length": "BIGINT"}
-"""Columns that are read beside `url`, with their types in SQL; NULL stands for one that is missing."""
+"""Columns that are read besides `url`, with their types in SQL; NULL stands for one that is missing."""
 _TEXTS = frozenset({"varchar", "string"})
 _GONE = "(404, 410)"
 _SHOWN = 8

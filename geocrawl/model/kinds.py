@@ -49,7 +49,7 @@ class KindFacts:
     """Pattern of the whole path of a part of a service, in any case, whose first group begins the service's path → how
     that ends."""
     has_own_content: bool = False
-    """Whether it has other content than the kinds that its server has beside it: sensors, not maps of the same data."""
+    """Whether it has other content than the other kinds of its server: sensors, not maps of the same data."""
     tiles: Literal["", "xyz", "tms"] = ""
     """Not empty when its address is a document about tiles, and maps take the address of the tiles in its place, with
     rows that count from the north (xyz) or from the south (tms)."""

@@ -70,7 +70,7 @@ class Evidence:
 
     @property
     def is_guess(self) -> bool:
-        """Return whether nobody named the endpoint: it was guessed beside another one, or beneath a portal."""
+        """Return whether nobody named the endpoint: it was guessed from another one of the server, or from a portal."""
         return self.signal == SIBLING or self.signal.startswith(GUESS)
 
 

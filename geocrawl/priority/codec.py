@@ -24,8 +24,9 @@ def pack_arrays(format_: str, arrays: Arrays) -> bytes:
     `format_` names kind and version.
     """
     head = [[name, a.dtype.str, len(a)] for name, a in arrays.items()]
-    body = zlib.compress(b"".join(_encoded(a) for a in arrays.values()), _FAST)
-    return json.dumps({"format": format_, "arrays": head}).encode() + b"\n" + body
+    packer = zlib.compressobj(_FAST)
+    body = [packer.compress(_encoded(a)) for a in arrays.values()]  # one after the other: they are large
+    return b"".join((json.dumps({"format": format_, "arrays": head}).encode(), b"\n", *body, packer.flush()))
 
 
 def unpack_arrays(format_: str, state: bytes) -> Arrays:

@@ -27,7 +27,7 @@ ANCHOR, CONTEXT = "anchor", "context"
 """Place of a word; a feature is one of these, a space and the word."""
 TERM_IN_ANCHOR, TERM_IN_CONTEXT = "term in anchor", "term in context"
 _TERMS = (TERM_IN_ANCHOR, TERM_IN_CONTEXT)
-REMEMBERED_TEXTS = 50_000
+REMEMBERED_TEXTS = 8_192
 """Texts whose features are cached: a site's navigation is on each of its pages."""
 _PAIR = re.compile(r"\[\s+(\d+),\s+(\d+)\s+\]")
 

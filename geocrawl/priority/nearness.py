@@ -187,7 +187,7 @@ def split_camel_case(text: str) -> str:
 
 HIGH, LOW = 0.68, 0.01
 """Least r of levels 2 and 1 (gws eq. 2)."""
-REMEMBERED_LINKS = 50_000
+REMEMBERED_LINKS = 8_192
 """Links whose level is cached: a site's navigation is on each of its pages."""
 
 

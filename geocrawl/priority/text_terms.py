@@ -137,7 +137,7 @@ def _cache_dir() -> str:
     return str(folder)
 
 
-REMEMBERED_WORDS = 65_536
+REMEMBERED_WORDS = 32_768
 REMEMBERED_RUNS = 16_384
 """Runs of Han characters whose words are cached: a site's navigation is on each of its pages."""
 LONGEST_REMEMBERED_RUN = 40
@@ -389,7 +389,7 @@ TF_IDF = (
     "The topic is Rocchio's: the centroid of pages on the topic minus that of others.",
 )
 """What presets that compare texts do otherwise than their papers print, for `Preset.differs`."""
-REMEMBERED_ANCHORS = 50_000
+REMEMBERED_ANCHORS = 8_192
 LONGEST_REMEMBERED_ANCHOR = 120
 
 

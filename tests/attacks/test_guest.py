@@ -30,6 +30,8 @@ from tests.support.loopback import running
 from tests.support.parts import NAMESPACES, lack
 from tests.support.processes import Started, clean_environment, geocrawl
 
+pytestmark = pytest.mark.machine
+
 STRANGERS = 9
 DELAY_S, NAMES_DELAY_S = 0.5, 0.2
 CLOCKS_S = 0.02

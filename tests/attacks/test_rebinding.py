@@ -18,6 +18,8 @@ from tests.support.http_server import answer, pages, serve
 from tests.support.parts import NAMESPACES
 from tests.support.samples import sampled
 
+pytestmark = pytest.mark.machine
+
 __all__ = ["kit"]
 IS_AVAILABLE = own_network.available()
 needs_namespaces = pytest.mark.skipif(not IS_AVAILABLE, reason=NAMESPACES.reason)

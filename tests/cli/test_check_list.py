@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,6 @@ from geocrawl.demo import DemoWeb
 from geocrawl.demo.services import _GEOSERVER as GEOSERVER
 from tests.support.commands import CommandResult, geocrawl
 
-ROOT = Path(__file__).parents[2]
 _LIST = f"""name,url,layer
 Roads,{GEOSERVER}/wms,roads
 "Gone | <b>",{GEOSERVER}/wms,roods
@@ -72,23 +69,6 @@ def test_beside_an_earlier_result_only_what_changed_is_told(run: object, tmp_pat
         (tmp_path / "former.json").write_text('{"a": 1}', encoding="utf-8")
         wrong = run(web, "--changed-since", "former.json")
         assert wrong.code == 2 and "--format json" in wrong.err
-
-
-def test_each_command_of_the_page_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The steps of the jobs for CI are the page's commands."""
-    page = (ROOT / "docs/check-list.md").read_text("utf-8")
-    commands = re.findall(r"^ *(?:- )?(?:run: )?(geocrawl check-list .+)$", page, re.M)
-    assert len(commands) >= 4
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "layers.csv").write_text(_LIST, encoding="utf-8")
-    (tmp_path / "last-week.json").write_text("[]", encoding="utf-8")
-    monkeypatch.setenv("GEOCRAWL_DELAY", "0")
-    with DemoWeb() as web:
-        monkeypatch.setenv("GEOCRAWL_PROXY", web.proxy_url)
-        for command in commands:
-            arguments = shlex.split(command.partition(" > ")[0])[1:]
-            result = geocrawl(*arguments)
-            assert (result.code, bool(result.out)) == (1, True), command
 
 
 def test_a_list_that_cannot_be_read_is_told_in_a_line(run: object) -> None:

@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,12 +22,16 @@ from geocrawl.settings import Settings
 from geocrawl.store import Store
 from geocrawl.urls import endpoint_key, read_url
 from tests.support import forked
+from tests.support.daemons import LIMIT_S, wait_for
 from tests.support.loopback import Handler, Server, running
 from tests.support.processes import clean_environment
 from tests.support.samples import sampled
 from tests.support.world import ManualClock
 
+pytestmark = pytest.mark.machine
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
+Begin = Callable[..., tuple[forked.Started, Path, Path]]
 
 
 @pytest.fixture
@@ -44,6 +47,17 @@ def environment(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def run(tmp_path: Path, environment: dict[str, str]) -> Run:
     return lambda *arguments: forked.geocrawl(arguments, env=environment, cwd=tmp_path)
+
+
+@pytest.fixture
+def begin(tmp_path: Path, environment: dict[str, str]) -> Begin:
+    """Starts a command; returns it, and the files with what it prints."""
+    out, err = tmp_path / "out", tmp_path / "err"
+
+    def start(*arguments: str) -> tuple[forked.Started, Path, Path]:
+        return forked.start(arguments, env=environment, cwd=tmp_path, out=out, err=err), out, err
+
+    return start
 
 
 @pytest.fixture(scope="module")
@@ -243,17 +257,16 @@ def test_a_saved_probe_asks_for_its_own_addresses_alone(run: Run, tmp_path: Path
     assert again == ["valid"]
 
 
-def test_an_interrupted_list_goes_on_where_it_was(run: Run, tmp_path: Path, environment: dict[str, str]) -> None:
+def test_an_interrupted_list_goes_on_where_it_was(run: Run, begin: Begin, tmp_path: Path) -> None:
     with DemoWeb(latency_s=0.1) as web:
         keys = sorted(web.expected_valid)
         (tmp_path / "list.txt").write_text("".join(f"http://{key}\n" for key in keys))
         options = ("probe", "--file", "list.txt", "--proxy", web.proxy_url, "--delay", "0", "--json", "--workers", "1")
-        command = [sys.executable, "-m", "geocrawl", *options]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment) as process:
-            assert process.stdout is not None
-            first = process.stdout.readline()
-            process.send_signal(signal.SIGTERM)
-            early = [first, *process.stdout]
+        process, out, _ = begin(*options)
+        wait_for(lambda: out.exists() and "\n" in out.read_text(), "a first verdict")
+        process.send_signal(signal.SIGTERM)
+        process.wait(LIMIT_S)
+        early = out.read_text().splitlines()
     with DemoWeb() as web:
         lines = run(*(web.proxy_url if word == options[4] else word for word in options)).stdout.splitlines()
         again = [request.url.partition("://")[2] for request in web.requests if request.kind == "service"]
@@ -269,26 +282,21 @@ def test_an_interrupted_list_goes_on_where_it_was(run: Run, tmp_path: Path, envi
     ("number", "code"), sampled([(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)], (signal.SIGINT, 130))
 )
 def test_a_signal_settles_what_is_under_way_and_prints_a_summary(
-    run: Run, tmp_path: Path, environment: dict[str, str], number: signal.Signals, code: int
+    run: Run, begin: Begin, number: signal.Signals, code: int
 ) -> None:
     with DemoWeb(latency_s=0.1) as web:
-        command = [sys.executable, "-m", "geocrawl", "crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0"]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
-        )
-        while len(web.requests) < 20:
-            time.sleep(0.01)
+        process, out, err = begin("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0")
+        wait_for(lambda: len(web.requests) >= 20, "twenty requests")
         process.send_signal(number)
-        out, err = process.communicate(timeout=300)
-        assert process.returncode == code
-        assert "under way (Ctrl-C again: at once)" in err
-        assert "continues from here" in out
+        assert process.wait(LIMIT_S) == code
+    assert "under way (Ctrl-C again: at once)" in err.read_text()
+    assert "continues from here" in out.read_text()
     with DemoWeb() as web:
         done = run("crawl", "--proxy", web.proxy_url, "--delay", "0", "--json")
         assert json.loads(done.stdout)["services"] >= len(web.expected_valid)
 
 
-def test_a_second_ctrl_c_cuts_off_what_is_under_way(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_a_second_ctrl_c_cuts_off_what_is_under_way(begin: Begin, environment: dict[str, str]) -> None:
     """The server never answers; the visits could settle for an hour."""
     asked, ended = threading.Event(), threading.Event()
 
@@ -297,22 +305,17 @@ def test_a_second_ctrl_c_cuts_off_what_is_under_way(tmp_path: Path, environment:
             asked.set()
             ended.wait()
 
+    environment |= {"GEOCRAWL_SETTLE": "1h", "GEOCRAWL_READ_TIMEOUT": "2h", "GEOCRAWL_TOTAL_TIMEOUT": "2h"}
     with running(Server(Silent)) as server:
         url = f"http://127.0.0.1:{server.server_port}/page"
-        command = [sys.executable, "-m", "geocrawl", "crawl", url, "--allow-private", "--json", "--log-json"]
-        never = {"GEOCRAWL_SETTLE": "1h", "GEOCRAWL_READ_TIMEOUT": "2h", "GEOCRAWL_TOTAL_TIMEOUT": "2h"}
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment | never
-        )
-        assert process.stderr is not None
-        assert asked.wait(300)
+        process, out, err = begin("crawl", url, "--allow-private", "--json", "--log-json")
+        assert asked.wait(LIMIT_S)
         process.send_signal(signal.SIGINT)
-        assert any("Stopping, 1 request under way" in line for line in process.stderr)
+        wait_for(lambda: "Stopping, 1 request under way" in err.read_text(), "the first signal's line")
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=300)
+        assert process.wait(LIMIT_S) == 130
         ended.set()
-    assert process.returncode == 130
-    assert json.loads(out)["stopped"] == "signal"
+    assert json.loads(out.read_text())["stopped"] == "signal"
 
 
 def test_a_current_folder_that_is_no_more_is_one_line(tmp_path: Path, environment: dict[str, str]) -> None:
@@ -361,21 +364,11 @@ def test_a_crawl_of_default_settings_uses_each_package_that_it_is_built_on(tmp_p
 @pytest.mark.long
 def test_two_crawls_on_one_database_share_the_work(tmp_path: Path, environment: dict[str, str]) -> None:
     with DemoWeb(latency_s=0.02) as web:
-        command = [sys.executable, "-m", "geocrawl", "crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0"]
-        both = [
-            subprocess.Popen(
-                [*command, "--json", "--db", "c.db"],
-                stdout=subprocess.PIPE,
-                text=True,
-                cwd=tmp_path,
-                env=environment,
-                stderr=subprocess.DEVNULL,
-            )
-            for _ in range(2)
-        ]
-        outputs = [process.communicate(timeout=600)[0] for process in both]
-        assert [process.returncode for process in both] == [0, 0]
-        assert max(json.loads(output)["services"] for output in outputs) >= len(web.expected_valid)
+        command = ("crawl", *web.seeds, "--proxy", web.proxy_url, "--delay", "0", "--json", "--db", "c.db")
+        outputs = [tmp_path / name for name in ("one", "two")]
+        both = [forked.start(command, env=environment, cwd=tmp_path, out=out, err=tmp_path / "err") for out in outputs]
+        assert [process.wait(2 * LIMIT_S) for process in both] == [0, 0]
+        assert max(json.loads(out.read_text())["services"] for out in outputs) >= len(web.expected_valid)
         asked = [request.url for request in web.requests if request.kind == "page"]
         assert len(asked) == len(set(asked))
         assert set(web.most_at_once.values()) == {1}

@@ -1,6 +1,6 @@
 """Every command line of the documentation is one that the program takes: command, options, kinds of values.
 
-The tutorial's and operating.md's are run (`tests/acceptance/test_newcomer_path.py`, `tests/systemd/test_operating.py`).
+`tests/web/test_example_commands.py` runs them.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ import typer
 from geocrawl.cli import app
 from geocrawl.config import check
 from tests.cli.test_registry import _walk
+from tests.support.examples import PAGES, example_lines
 from tests.support.places import ROOT
-
-PAGES = [*ROOT.glob("README*.md"), ROOT / "systemd/README.md", *sorted((ROOT / "docs").glob("*.md"))]
-_LINE = re.compile(r"^ {4,}(?:\$ )?(?:\S*/)?geocrawl ([a-z].*)$", re.M)
 
 
 @cache
@@ -42,10 +40,9 @@ def _refused(words: list[str]) -> str:
 
 
 def test_every_example_is_a_command_that_geocrawl_takes() -> None:
-    text = "\n".join(page.read_text("utf-8") for page in PAGES).replace("\\\n", " ")
-    lines = dict.fromkeys(line.partition(" | ")[0] for line in _LINE.findall(text))
-    assert len(lines) > 90
-    told = {line: _refused(shlex.split(line, comments=True)) for line in lines}
+    lines = dict.fromkeys(line for page in PAGES for line in example_lines(page))
+    assert len(lines) > 100
+    told = {line: _refused(shlex.split(line)) for line in lines}
     assert {line: why for line, why in told.items() if why} == {}
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import resource
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,10 +17,11 @@ from geocrawl.store.upkeep.backup import back_up
 from tests.daemon.test_faults import fill, small_disk
 from tests.support import forked
 from tests.support.daemons import LIMIT_S, Place, wait_for
-from tests.support.places import ROOT
 from tests.support.processes import clean_environment
 from tests.support.samples import sampled
 from tests.support.world import World, candidate, verdict
+
+pytestmark = pytest.mark.machine
 
 WMS = "http://maps.norvale-geoportal.example/geoserver/hydro/wms"
 COMMANDS = {
@@ -70,10 +69,12 @@ def web() -> Iterator[DemoWeb]:
         yield demo
 
 
-def wait_until_said(said: Path, process: subprocess.Popen[bytes]) -> None:
+def wait_until_said(said: Path, process: forked.Started) -> None:
     """Wait until a command has ended or speaks of the disk; who waits for room goes on after that."""
     end = time.monotonic() + 45
-    while process.poll() is None and time.monotonic() < end and not any(words in said.read_text() for words in WORDS):
+    while process.poll() is None and time.monotonic() < end:
+        if said.exists() and any(words in said.read_text() for words in WORDS):
+            return
         time.sleep(0.05)
 
 
@@ -87,24 +88,20 @@ def test_a_command_whose_disk_is_full_says_so_and_ends(name: str, whole: Path, w
         words = [
             word for part in COMMANDS[name] for word in (("--proxy", web.proxy_url) if part == "{web}" else (part,))
         ]
-        command = [sys.executable, "-m", "geocrawl", *(word.format(**places) for word in words)]
-        with (
-            (tmp_path / "said").open("w") as said,
-            subprocess.Popen(command, stdout=said, stderr=said, cwd=ROOT) as process,
-        ):
-            try:
-                wait_until_said(tmp_path / "said", process)
-                code = process.wait(5)
-                assert code in (1, 3), "ended by itself"
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGINT)
-                assert process.wait() in (0, 3, 130), "ended by one signal"
-        text = (tmp_path / "said").read_text()
+        command, said = [word.format(**places) for word in words], tmp_path / "said"
+        environment = clean_environment(tmp_path)
+        process = forked.start(command, env=environment, out=said, err=said)
+        try:
+            wait_until_said(said, process)
+            assert process.wait(5) in (1, 3), "ended by itself"
+        except TimeoutError:
+            process.send_signal(signal.SIGINT)
+            assert process.wait() in (0, 3, 130), "ended by one signal"
+        text = said.read_text()
         assert any(each in text for each in WORDS), text
         assert "Traceback" not in text and "written again" not in text, text
         (disk / "other").unlink()
-        check = [sys.executable, "-m", "geocrawl", "check", "--db", str(database)]
-        assert subprocess.run(check, cwd=ROOT, capture_output=True, check=False).returncode in (0, 1, 2)
+        assert forked.geocrawl(("check", "--db", str(database)), env=environment).returncode in (0, 1, 2)
         assert not list(disk.glob(".*.part*"))
 
 

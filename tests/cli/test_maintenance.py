@@ -23,6 +23,8 @@ from tests.support import forked
 from tests.support.parts import SYSTEMD_ANALYZE, lack
 from tests.support.processes import clean_environment
 
+pytestmark = pytest.mark.machine
+
 ROOT = Path(__file__).parent.parent.parent
 
 

@@ -10,6 +10,8 @@ from tests.cli.trials import Scene, scene
 from tests.cli.writers import WRITERS, Writer, unlisted_paths
 from tests.support.samples import sampled
 
+pytestmark = pytest.mark.machine
+
 OF_DEAR_ONES = ("an ordinary file", "the catalogue", "a hard link", "a read-only file", "a pipe", "a full disk")
 """Where commands are tried that work for seconds before they write; all write files by the same few functions."""
 OF_EACH_FORM = ("backup", "restore", "export csv", "service install unit")

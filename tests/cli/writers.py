@@ -90,7 +90,7 @@ WRITERS = (
     Writer("stats", "plot", lambda path: ["--survival", "--plot", path], suffix=".svg"),
     Writer("stats", "out", _out("--picture", "kinds"), suffix=".svg"),
     Writer("probe", "", _always("--file", "list.txt"), _FOLDER, environ={"XDG_CACHE_HOME": "{}"}, note="journal"),
-    Writer("demo", "", _always("--json"), fixed="cache/geocrawl/demo.db"),
+    Writer("demo", "", _always("--json"), fixed="cache/geocrawl/demo.db", dear=True),
     Writer(
         "topics add",
         "",
@@ -101,15 +101,15 @@ WRITERS = (
     Writer(
         "service install", "", _always("--root", "root"), fixed="root/etc/systemd/system/geocrawl.service", note="unit"
     ),
-    Writer("world make", "out", _out("portal", "--pages", "200"), _FOLDER),
-    Writer("evaluate", "out", _out(*_CONTEST), _FOLDER),
+    Writer("world make", "out", _out("portal", "--pages", "200"), _FOLDER, dear=True),
+    Writer("evaluate", "out", _out(*_CONTEST), _FOLDER, dear=True),
     Writer(
         "evaluate", "", _always(*_CONTEST, "--out", "contest"), fixed="contest/results.csv", note="table", dear=True
     ),
-    Writer("train links", "out", _out("urls.csv")),
-    Writer("train topic", "out", _out("pages.jsonl.gz")),
-    Writer("train vectors", "out", _out("pages.jsonl.gz")),
-    Writer("train bayes", "out", _out("--urls", "urls.csv")),
+    Writer("train links", "out", _out("urls.csv"), dear=True),
+    Writer("train topic", "out", _out("pages.jsonl.gz"), dear=True),
+    Writer("train vectors", "out", _out("pages.jsonl.gz"), dear=True),
+    Writer("train bayes", "out", _out("--urls", "urls.csv"), dear=True),
     Writer("train fusion", "out", _out("world", "--rounds", "1"), dear=True),
 )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from geocrawl.crawler import guesses
-from geocrawl.crawler.guesses import Guesses
+from geocrawl.crawler.guesses import Guesses, ScriptBudget
 from geocrawl.detect import Detector
 from geocrawl.model import Candidate, Link
 from geocrawl.probe.registry import declarations
@@ -26,3 +26,20 @@ def test_the_oldest_host_is_forgotten_when_too_many_were_guessed_at(monkeypatch:
     assert at("three.example")
     assert not at("two.example") and not at("three.example")
     assert at("one.example"), "it was the oldest of three"
+
+
+def test_the_scripts_of_the_oldest_host_are_forgotten_when_hosts_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guesses, "_MOST_HOSTS", 2)
+    budget = ScriptBudget(1, 10)
+
+    def admits(host: str, name: str) -> bool:
+        script = page("x" * 10, address=f"http://{host}/{name}.js")
+        is_admitted = budget.admits(script.url)
+        budget.note(script, pays=True)
+        return is_admitted
+
+    assert admits("one.example", "a") and admits("two.example", "a")
+    assert not admits("one.example", "b"), "its bytes are used up"
+    assert admits("three.example", "a")
+    assert admits("one.example", "b"), "it was the oldest of three"
+    assert not admits("three.example", "b")

@@ -32,8 +32,6 @@ from tests.support.http_server import NOT_FOUND, answer, redirect, serve
 from tests.support.loop_time import LoopTime
 from tests.support.soak import Silent
 
-pytestmark = pytest.mark.anywhere
-
 SETTINGS = Settings(
     strategy="gws",
     allow_private=True,

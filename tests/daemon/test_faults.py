@@ -27,6 +27,8 @@ from tests.support.parts import ROOT_USER, lack
 from tests.support.proxies import MortalProxy
 from tests.support.world import ManualClock, World
 
+pytestmark = pytest.mark.machine
+
 WAITING = "waiting for the database"
 SLOWLY = ("--delay", "0.25", "--workers", "2")
 """The demo lasts long enough to be struck in its middle."""

@@ -15,6 +15,8 @@ import pytest
 
 from tests.support.parts import READABLE_PYTHON, ROOT_USER, lack
 
+pytestmark = pytest.mark.machine
+
 SERVICE, MEMBER, STRANGER, GROUP = 64011, 64012, 64013, 64010
 """Numbers that no account has."""
 

@@ -22,6 +22,8 @@ from tests.support.commands import geocrawl
 from tests.support.parts import PROMTOOL, lack
 from tests.support.world import World, candidate, verdict
 
+pytestmark = pytest.mark.machine
+
 ROOT = Path(__file__).parent.parent.parent
 
 

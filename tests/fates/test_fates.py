@@ -19,8 +19,6 @@ from tests.fates.judge import judge_manners
 from tests.fates.life import TICKS, Life
 from tests.simulation.scheduler import START
 
-pytestmark = pytest.mark.anywhere
-
 
 @pytest.mark.timeout(600)
 def test_twelve_days_of_all_fates_are_told_as_they_were() -> None:

@@ -26,6 +26,8 @@ from tests.support.parts import NAMESPACES
 
 from .conftest import Kit
 
+pytestmark = pytest.mark.machine
+
 MakeKit = Callable[..., Kit]
 Row = tuple[Any, ...]
 LIMIT_S = 60.0

@@ -26,6 +26,8 @@ from tests.support.parts import NAMESPACES, lack
 
 from .conftest import Kit, settings, url
 
+pytestmark = pytest.mark.machine
+
 MakeKit = Callable[..., Kit]
 ADDRESSES = ("http://a.example/", "https://a.example/")
 UNAUTHENTICATED = "407 Proxy Authentication Required"

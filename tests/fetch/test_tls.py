@@ -18,6 +18,8 @@ from tests.support.tls_zoo import ANIMALS, Cage, housed, is_spoken
 
 from .conftest import Kit, url
 
+pytestmark = pytest.mark.machine
+
 MakeKit = Callable[..., Kit]
 Zoo = Callable[..., AbstractContextManager[Cage]]
 AT_FAULT = sorted(name for name, animal in ANIMALS.items() if animal.deviation)

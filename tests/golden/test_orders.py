@@ -9,8 +9,6 @@ import pytest
 from tests.golden import ledger, orders
 from tests.support.samples import sampled
 
-pytestmark = pytest.mark.anywhere
-
 
 @pytest.mark.parametrize("name", sampled(orders.names(), *orders.often_run()))
 def test_requests_come_in_the_order_that_is_written_down(name: str) -> None:

@@ -487,7 +487,8 @@ def test_at_first_links_stand_in_the_order_of_gws_all_else_equal(names: set[str]
     levels = itertools.product(Relevance, Relevance)
     order = sorted(levels, key=lambda both: SubQueue(*both).priority)
     seen = [
-        (*names, *feature_names.of_both(link, level, "a.example", feature_names.host_of(page))) for link, level in order
+        (*names, *feature_names.of_both(link, level, feature_names.place_of("a.example", feature_names.host_of(page))))
+        for link, level in order
     ]
     values = [SHIPPED.logit(feature_names.buckets(each)) for each in seen]
     assert all(below < above for below, above in itertools.pairwise(values))

@@ -9,8 +9,6 @@ from tests.simulation.defects import DEFECTS, SEEDS, first_failure
 from tests.simulation.scenario import draw
 from tests.simulation.seeds import Simulator
 
-pytestmark = pytest.mark.anywhere
-
 
 @pytest.mark.parametrize(
     ("name", "faults", "complaint"),

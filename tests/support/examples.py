@@ -1,4 +1,4 @@
-"""Apply the worked examples of CONTRIBUTING.md to a copy of the checkout."""
+"""Read the documentation's command lines, and apply CONTRIBUTING.md's worked examples to a copy of the checkout."""
 
 from __future__ import annotations
 
@@ -6,6 +6,17 @@ import re
 from pathlib import Path
 
 from tests.support.places import ROOT
+
+PAGES = [*ROOT.glob("README*.md"), ROOT / "systemd/README.md", *sorted((ROOT / "docs").glob("*.md"))]
+_BLOCK = re.compile(r"^```\w*\n((?:(?!```).*\n)*)```|((?:^ {4}.*\n)+)", re.M)
+_LINE = re.compile(r"^ *(?:\$ |- run: |- )?(?:\S*/)?geocrawl ([a-z].*)$", re.M)
+
+
+def example_lines(page: Path) -> list[str]:
+    """Return the command lines in a page's blocks of code, without `geocrawl`, pipes and remarks."""
+    text = page.read_text("utf-8").replace("\\\n", " ")
+    blocks = ("".join(match.groups("")) for match in _BLOCK.finditer(text))
+    return [re.split(r" +# | [|>] ", line)[0].strip() for block in blocks for line in _LINE.findall(block)]
 
 
 def add_kind(root: Path) -> None:

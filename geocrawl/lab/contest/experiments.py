@@ -1,4 +1,4 @@
-"""Run the papers' experiments beside the contest: other seeds, another topic, other signs, classifiers of links.
+"""Run the papers' experiments besides the contest: other seeds, another topic, other signs, classifiers of links.
 
 The contest itself runs every strategy from a web's own seeds, without limits. Shen et al. (2015) let both of their
 crawlers follow five links with five threads and recognise services by queries alone, Min and Huang (2015) begin at ten

@@ -15,7 +15,7 @@ SECOND_TOPIC = "second topic"
 TEN_SEEDS = "ten seeds"
 AS_SHEN = "depth 5, five threads, queries alone"
 OFF_TOPIC_SEEDS = "ten seeds off the topic"
-"""Names of the experiments beside the contest itself, which is '' (`experiments`)."""
+"""Names of the experiments besides the contest itself, which is '' (`experiments`)."""
 
 
 @dataclass(frozen=True, slots=True)

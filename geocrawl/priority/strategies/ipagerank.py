@@ -57,7 +57,7 @@ FAR = 0.49
 """Highest similarity of words that share letters only."""
 LEAST_STEM = 4
 MOST_OF_BOTH = 0.7
-REMEMBERED = 50_000
+REMEMBERED = 16_384
 _LATIN = re.compile("[a-z\u00df-\u024f][a-z0-9\u00df-\u024f]+")
 
 

@@ -505,7 +505,7 @@ def _records(endpoint: Url, service: Service, most: int) -> Iterator[_Request]:
 
 _LEVELS = 40
 _MANY = 2**30
-"""Most tiles beside each other that a level is taken to have, whatever a document states."""
+"""Most tiles next to each other that a level is taken to have, whatever a document states."""
 
 
 def _tiles_of(answer: Page | Failure, endpoint: Url) -> list[Url]:

@@ -136,13 +136,13 @@ class WorkingProcess:
         return f"{self.owner} ({self.what} since {self.since} UTC)"
 
 
-def working_processes(connection: Connection, now: float, owner: str = "") -> list[WorkingProcess]:
-    """Return the daemon, crawls and harvests of other processes than `owner` that run on the database."""
+def working_processes(connection: Connection, now: float) -> list[WorkingProcess]:
+    """Return the daemon, crawls and harvests that run on the database."""
     processes = list[WorkingProcess]()
     holder = alive_holder(connection, now)
-    if holder is not None and holder.process != owner:
+    if holder is not None:
         processes.append(WorkingProcess("daemon", holder.owner, moment(holder.since)))
-    for other in earlier_runs(connection, _ANY_RUN, owner, now):
+    for other in earlier_runs(connection, _ANY_RUN, "", now):
         what = "harvest" if other.strategy == "harvest" else "crawl"
         processes.append(WorkingProcess(what, other.owner, other.since))
     return processes

@@ -1,4 +1,4 @@
-"""Run pycsw beside the pages: start its process, start it again when it dies, end it with ours."""
+"""Run pycsw next to the pages: start its process, start it again when it dies, end it with ours."""
 
 from __future__ import annotations
 

@@ -18,6 +18,8 @@ from geocrawl.store.database.life import BEAT_S, SILENT_BEATS, Owner, is_alive
 from tests.support.parts import NAMESPACES, lack
 from tests.support.world import World
 
+pytestmark = pytest.mark.machine
+
 UNSHARE = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc", "--")
 LEASE_AND_WAIT = """
 import sys

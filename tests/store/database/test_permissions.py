@@ -15,6 +15,8 @@ from geocrawl.store.database.sqlite.faults import fault
 from geocrawl.store.database.sqlite.files import make_file, open_to_group
 from tests.support.parts import ROOT_USER, lack
 
+pytestmark = pytest.mark.machine
+
 SERVICE, GROUP = 64011, 64010
 """Numbers that no account has."""
 

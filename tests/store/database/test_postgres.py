@@ -21,6 +21,8 @@ from tests.support.places import ROOT
 from tests.support.postgres import Server, running_server
 from tests.support.world import ManualClock, World, link
 
+pytestmark = pytest.mark.machine
+
 SCHEMA = Path(__file__).parents[3] / "geocrawl" / "store" / "database" / "schema"
 
 

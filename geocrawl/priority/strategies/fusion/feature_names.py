@@ -169,9 +169,12 @@ def odds_step(odds: float) -> int:
     return bisect_right(_ODDS_STEPS, odds)
 
 
-def of_both(link_level: Relevance, page_level: Relevance, link_host: str, page_host: str) -> tuple[str, ...]:
-    """Return the features of the sub-queue in which gws would put the link (eq. 4), and of leaving the host."""
-    return f"sub-queue:{SubQueue(link_level, page_level).number}", f"place:{_place(link_host, page_host)}"
+def of_both(link_level: Relevance, page_level: Relevance, place: str) -> tuple[str, ...]:
+    """Return the features of the sub-queue in which gws would put the link (eq. 4), and of leaving the host.
+
+    `place` is what `place_of` returns.
+    """
+    return f"sub-queue:{SubQueue(link_level, page_level).number}", f"place:{place}"
 
 
 def generic_names() -> list[str]:
@@ -237,7 +240,8 @@ def form_of(anchor: str) -> str:
     return "words" if len(anchor) > 24 else "word"
 
 
-def _place(link_host: str, page_host: str) -> str:
+def place_of(link_host: str, page_host: str) -> str:
+    """Return where a link leads, seen from its page, one of `_PLACES`."""
     if link_host == page_host:
         return "stays"
     return "sister" if link_host.split(".")[-2:] == page_host.split(".")[-2:] else "leaves"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import islice
 from struct import Struct
 from types import MappingProxyType
@@ -40,8 +40,11 @@ from geocrawl.priority.text_terms import (
 # Measure texts for fusion by the models of `best-first` (cosines with the topic) and `bayes` (odds of a link).
 
 
-REMEMBERED_LINKS = 20_000
 READ = 6_000
+REMEMBERED = 8_192
+"""Texts and addresses whose features are cached: a site's navigation is on each of its pages."""
+REMEMBERED_LINKS = 16_384
+"""Whole links whose features are cached, which spares all that is cached of their parts."""
 
 
 class _Features(NamedTuple):
@@ -65,8 +68,8 @@ class WordModels:
         self._start = prior_weight(bayes) if bayes else 0.0
         self._terms = Keywords(frozenset(bayes.lexicon if bayes else ()))
         self._known_term = lru_cache(REMEMBERED_WORDS)(self._read_term)
-        self._known_counts = lru_cache(REMEMBERED_LINKS)(term_counts)
-        self._known_features = lru_cache(REMEMBERED_LINKS)(self._features)
+        self._known_counts = lru_cache(REMEMBERED)(term_counts)
+        self._known_features = lru_cache(REMEMBERED)(self._features)
 
     def anchor_nearness(self, anchor: str) -> float:
         """Return the cosine of a short text with the topic, 0…1."""
@@ -113,10 +116,6 @@ class WordModels:
 # --------------------------------------------------------------------------- links
 
 
-REMEMBERED = 20_000
-"""Links whose features are cached: a site's navigation is on each of its pages."""
-
-
 class _Address(NamedTuple):
     """What the address of a link says."""
 
@@ -160,7 +159,7 @@ class LinkReader:
         self._of_anchor = lru_cache(REMEMBERED)(self._read_anchor)
         self._of_context = lru_cache(REMEMBERED)(_read_context)
         self._of_target = lru_cache(REMEMBERED)(self._read_target)
-        self._of_link = lru_cache(REMEMBERED)(self._read)
+        self._of_link = lru_cache(REMEMBERED_LINKS)(self._read)
         self._of_place = lru_cache(REMEMBERED)(_group)
 
     def links(self, document: Document, level: Relevance) -> list[bytes]:
@@ -194,7 +193,7 @@ class LinkReader:
             (
                 itself.ids,
                 self._of_context(link.context),
-                _of_both(itself.level, level, itself.host, page_host),
+                _of_both(itself.level, level, feature_names.place_of(itself.host, page_host)),
                 _of_words(itself.cosine, odds, itself.form),
             )
         )
@@ -226,7 +225,7 @@ class LinkReader:
         link_level = self._level(waiting.url.address, anchor)
         cosine = feature_names.cosine_step(words.anchor_nearness(anchor))
         return (
-            *feature_names.of_both(link_level, waiting.page_relevance, host, host),
+            *feature_names.of_both(link_level, waiting.page_relevance, feature_names.place_of(host, host)),
             *feature_names.of_words(
                 cosine, feature_names.odds_step(words.odds(anchor, ())), feature_names.form_of(anchor)
             ),
@@ -257,12 +256,12 @@ def _read_context(context: str) -> bytes:
     return _packed(feature_names.of_context(context))
 
 
-@lru_cache(REMEMBERED)
-def _of_both(link_level: Relevance, page_level: Relevance, host: str, page_host: str) -> bytes:
-    return _packed(feature_names.of_both(link_level, page_level, host, page_host))
+@cache
+def _of_both(link_level: Relevance, page_level: Relevance, place: str) -> bytes:
+    return _packed(feature_names.of_both(link_level, page_level, place))
 
 
-@lru_cache(REMEMBERED)
+@cache
 def _of_words(cosine: int, odds: int, form: str) -> bytes:
     return _packed(feature_names.of_words(cosine, odds, form))
 

@@ -56,6 +56,8 @@ from geocrawl.priority.strategies.fusion.value_model import (
 NAME = "fusion"
 _FORMAT = "geocrawl-fusion 5"
 _BATCH = 2_000
+_AT_ONCE = 8_192
+"""Links that are valued at once, which takes half a kilobyte each."""
 _LEAST = tuple(1 / pages for pages in PAGES)
 _SMALL = 0.004
 """A value that changes by less is not updated."""
@@ -68,9 +70,9 @@ OPTIONS: Mapping[str, Option] = {
     "negative": Option(0.5, "weight of a page without a find as an example", 0.0, 10.0),
     "explore": Option(0.05, "weight of what is not known of a group of links, as in UCB1", 0.0, 10.0),
     "every": Option(100, "pages after which links are valued again, at first a tenth of those visited", 1, 10_000),
-    "links": Option(100_000, "waiting links that are remembered; others keep their rank", 100, 1_000_000),
+    "links": Option(50_000, "waiting links that are remembered; others keep their rank", 100, 1_000_000),
     "prior": Option("", "file of weights to start from; empty: the shipped ones"),
-    "pages": Option(50_000, "visited pages that are kept to pass credit back", 100, 1_000_000),
+    "pages": Option(20_000, "visited pages that are kept to pass credit back", 100, 1_000_000),
 }
 
 
@@ -334,7 +336,9 @@ class FusionStrategy(Defaults):
         links = self._memory.links
         if not (ids := self._memory.valuable(links)):
             return
-        old, new = np.array([links[id_].value for id_ in ids]), np.array(self._scores(*self._memory.inputs(ids)))
+        parts = (ids[at : at + _AT_ONCE] for at in range(0, len(ids), _AT_ONCE))
+        new = np.array([score for part in parts for score in self._scores(*self._memory.inputs(part))])
+        old = np.array([links[id_].value for id_ in ids])
         served = min(4 * max(self._every, self._pause), len(ids))
         bar = np.partition(new, len(ids) - served)[len(ids) - served]
         changed = np.flatnonzero((np.maximum(old, new) >= bar) & (np.abs(old - new) > _SMALL)).tolist()

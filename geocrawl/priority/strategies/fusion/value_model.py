@@ -14,7 +14,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -286,7 +286,7 @@ class VisitedPage:
     """The example of the link that led to the page."""
     since_find: int
     tunnel: int
-    numbers: Sequence[int] = ()
+    numbers: array[int] = field(default_factory=lambda: array("I"))
     """The features that the page contributes to its links; none for a page without links."""
     finds: int = 0
     reward: float = 0.0
@@ -377,20 +377,17 @@ class CrawlMemory:
         return {
             "link ids": np.array(list(self.links), np.int64),
             "link values": np.array([link.value for link in links], np.float64),
-            "link heads": _table(
-                [(link.page, link.key, link.group, len(link.packed) // 4) for link in links], _LINK_HEAD
-            ),
+            "link heads": _flat((link.page, link.key, link.group, len(link.packed) // 4) for link in links),
             "link features": np.frombuffer(b"".join(link.packed for link in links), np.uint32),
             "page ids": np.array(list(self.pages), np.int64),
             "page rewards": np.array([page.reward for page in pages], np.float64),
-            "page heads": _table(
-                [
-                    (p.page, p.since_find, p.tunnel, p.finds, p.group, len(p.led.arms), len(p.led.ids), len(p.numbers))
-                    for p in pages
-                ],
-                _PAGE_HEAD,
+            "page heads": _flat(
+                (p.page, p.since_find, p.tunnel, p.finds, p.group, len(p.led.arms), len(p.led.ids), len(p.numbers))
+                for p in pages
             ),
-            "page features": np.array([n for p in pages for n in (*p.led.arms, *p.led.ids, *p.numbers)], np.uint32),
+            "page features": np.frombuffer(
+                b"".join(part for p in pages for part in (p.led.arms, p.led.ids, p.numbers)), np.uint32
+            ),
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -404,15 +401,15 @@ class CrawlMemory:
             self.links[id_] = WaitingLink(features[at : at + size].tobytes(), page, key, value, group)
             self._by_key[key] = id_
             at += size
-        numbers, at = arrays["page features"].tolist(), 0
+        numbers, at = arrays["page features"], 0
         rows = arrays["page heads"].reshape(-1, _PAGE_HEAD).tolist()
         for id_, reward, row in zip(arrays["page ids"].tolist(), arrays["page rewards"].tolist(), rows, strict=True):
             page, since_find, tunnel, finds, group, arms, ids, size = row
             ends = at + arms, at + arms + ids, at + arms + ids + size
-            arms, ids, own = (array("I", numbers[first:last]) for first, last in pairwise((at, *ends)))
+            arms, ids, own = (array("I", numbers[first:last].tobytes()) for first, last in pairwise((at, *ends)))
             self.pages[id_] = VisitedPage(page, Example(arms, ids), since_find, tunnel, own, finds, reward, group)
             at = ends[2]
 
 
-def _table(rows: Sequence[tuple[int, ...]], width: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    return np.array(rows, np.int64).reshape(len(rows) * width)
+def _flat(rows: Iterable[tuple[int, ...]]) -> NDArray[np.int64]:
+    return np.fromiter(chain.from_iterable(rows), np.int64)

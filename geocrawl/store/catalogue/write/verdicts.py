@@ -222,32 +222,38 @@ class CatalogueWriter:
             "elapsed_ms": verdict.elapsed_ms,
             "requests": verdict.requests,
         }
-        is_filtered = bool(verdict.filter) and last_ok is not None
-        refusal = signal_of_refusal(verdict.reason, verdict.retry_after_s, is_filtered=is_filtered)
+        probe = {**result, **answered}
         if service is not None:
             signal = HealthSignal(Event.OK, verdict.reason)
-        elif refusal.event is Event.FAIL and self._is_held(endpoint_id, {**result, **answered}, at):
-            return
-        elif moved_to is not None and last_ok is not None:
-            signal = self._signal_of_move(endpoint_id, replace(moved_to, kind=candidate.endpoint.kind), at)
         else:
-            signal = refusal
+            is_filtered = bool(verdict.filter) and last_ok is not None
+            signal = signal_of_refusal(verdict.reason, verdict.retry_after_s, is_filtered=is_filtered)
+            if signal.event is Event.FAIL and self._is_held(endpoint_id, probe, at):
+                return
+            if moved_to is not None and last_ok is not None:
+                signal = self._signal_of_move(endpoint_id, replace(moved_to, kind=candidate.endpoint.kind), at)
         if signal.event is Event.FILTERED:
             look_around(self._connection, endpoint_id, at)
         if signal.event is Event.FILTERED or (signal.event is Event.LIMITED and last_status == Status.VALID):
             self._write_unasked(endpoint_id, signal, verdict.filter or verdict.detail, verdict.http_status, at)
             return
-        valid = {} if service is None else {"version": service.version, "last_ok": at}
-        if valid and not is_light:
-            valid["whole_at"] = at
-        if valid:
-            valid |= self._speed(endpoint_id, verdict.elapsed_ms, at)
+        valid = self._columns_of_valid(endpoint_id, verdict, at, is_light=is_light)
         row = {**result, **valid, "moved_to": moved_to.key if moved_to is not None else None, "probes": probes + 1}
-        self._write_probe(endpoint_id, signal, at, {**result, **answered}, last_probe=at, **row)
+        self._write_probe(endpoint_id, signal, at, probe, last_probe=at, **row)
         if service is not None:
             self._services.write(without_secrets(service), endpoint_id, candidate.endpoint, at)
         else:
             self._services.choose_best(endpoint_id)
+
+    def _columns_of_valid(
+        self, endpoint_id: int, verdict: Verdict, at: float, *, is_light: bool
+    ) -> Mapping[str, object]:
+        """Return the columns of an endpoint that a valid verdict alone changes."""
+        if verdict.status is not Status.VALID or verdict.service is None:
+            return {}
+        whole = {} if is_light else {"whole_at": at}
+        speed = self._speed(endpoint_id, verdict.elapsed_ms, at)
+        return {"version": verdict.service.version, "last_ok": at, **whole, **speed}
 
     def write_not_modified(self, endpoint_id: int, visit: Visit) -> None:
         """Write that an endpoint answered "not modified" (304), which counts as a valid answer."""

@@ -160,6 +160,7 @@ def test_datasettes_metadata_names_the_views_and_denies_the_rest() -> None:
     assert {name for name, table in metadata["tables"].items() if table["allow"]} == set(VIEWS)
 
 
+@pytest.mark.machine
 @pytest.mark.skipif(not DATASETTE, reason=parts.DATASETTE.reason)
 def test_datasette_publishes_the_views_alone(catalogue: Path) -> None:
     for view in VIEWS:
