@@ -145,8 +145,6 @@ class Chromium:
         self._mark = mark
         self._home = home
         self._watch: asyncio.Task[None] | None = None
-        self.used_too_much = False
-        """Whether it was killed because of its memory."""
 
     @classmethod
     async def start(cls, executable: str, *, memory_bytes: int) -> Chromium:
@@ -219,7 +217,6 @@ class Chromium:
     async def _end_when_too_large(self, most_bytes: int) -> None:
         while self.is_running:
             if memory_bytes(self._processes()) > most_bytes:
-                self.used_too_much = True
                 self.kill()
                 return
             await asyncio.sleep(_LOOK_S)

@@ -162,15 +162,33 @@ class _UnderWay:
         return self.turn.host if self.turn is not None else self.lease.host
 
 
+class _Naps:
+    """The sleeps between looks in vain; a new one begins with each lease."""
+
+    SHORTEST_S = 0.005
+    """A host that is due may still be leased."""
+    LONGEST_S = 0.5
+
+    def __init__(self) -> None:
+        self._promised_at = -math.inf
+        """Time at which an address was to be ready at the last look."""
+        self._broken_promises = 0
+        """How many times in a row nothing could be leased at that time."""
+
+    def next_s(self, now: float, ready_at: float) -> float:
+        """Return the shortest sleep before the next look; it doubles each time that nothing could be leased when
+        something was to be ready, so that no wrong promise keeps the store busy."""
+        if -math.inf < self._promised_at <= now:
+            self._broken_promises += 1
+        self._promised_at = ready_at
+        return float(min(self.SHORTEST_S * 2.0 ** min(self._broken_promises, 20), self.LONGEST_S))
+
+
 class Crawler:
     """Visits the addresses leased from one queue: leases one after the other, and begins a visit in each free slot."""
 
     _SILENT_S = 5.0
     """Shorter waits are not reported."""
-    _NAP_S = 0.005
-    """Shortest sleep without work: a host that is due may still be leased."""
-    _LONGEST_NAP_S = 0.5
-    """Longest sleep when an address is said to be ready and cannot be leased."""
 
     def __init__(
         self,
@@ -209,10 +227,7 @@ class Crawler:
         """Whether running visits are cut off rather than settled."""
         self._answered_at = clock.monotonic()
         """Time of the last answer that a retry would not improve, monotonic; patience is counted from then on."""
-        self._promised_at = -math.inf
-        """Time at which an address was to be ready at the last look in vain."""
-        self._broken_promises = 0
-        """How many times in a row nothing could be leased at that time."""
+        self._naps = _Naps()
         self._returns_at = -math.inf
         """When the last of the visits that were given back may be made, monotonic."""
         self._slow_since = math.inf
@@ -353,7 +368,7 @@ class Crawler:
                 if not isinstance(found, Lease):
                     self._slots.put_back()
             if isinstance(found, Lease):
-                self._promised_at, self._broken_promises = -math.inf, 0
+                self._naps = _Naps()
                 if found.entry.is_visited_alone:
                     await self._visit_alone(found)
                 else:
@@ -450,15 +465,7 @@ class Crawler:
                 self._end(("patience" if hosts else "resting") if pages_left else "max-pages")
                 return None
             self._tell(hosts, now)
-        return min(max(wait_s, self._nap_s(now, now + wait_s)), self._limits.idle_s)
-
-    def _nap_s(self, now: float, ready_at: float) -> float:
-        """Return the shortest sleep before the next look; it doubles each time that nothing could be leased when
-        something was to be ready, so that no wrong promise keeps the store busy."""
-        if -math.inf < self._promised_at <= now:
-            self._broken_promises += 1
-        self._promised_at = ready_at
-        return float(min(self._NAP_S * 2.0 ** min(self._broken_promises, 20), self._LONGEST_NAP_S))
+        return min(max(wait_s, self._naps.next_s(now, now + wait_s)), self._limits.idle_s)
 
     def _tell(self, hosts: Sequence[WaitingHost], now: float) -> None:
         """Report for which host the run waits and until when, once for each wait."""

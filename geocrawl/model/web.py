@@ -73,9 +73,9 @@ SCRIPT_SRC = "script-src"
 REFRESH = "meta-refresh"
 """`Link.where` of the address to which a page sends its readers on, by an element or a header."""
 CONFIGURATION = "configuration"
+"""`Link.where` of a file that a map viewer loads: visited with the rank of the page or file that names it."""
 SITEMAP = "sitemap"
 """`Link.rel` of a link to a sitemap."""
-"""`Link.where` of a file that a map viewer loads: visited with the rank of the page or file that names it."""
 
 
 class Relevance(IntEnum):
