@@ -154,7 +154,7 @@ def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
 
     Then: systemctl enable --now geocrawl
     """
-    if root == Path("/"):
+    if root == Path("/") and not dry_run:
         _refuse_hidden_program()
     for file in files():
         target = root / file.path
@@ -166,7 +166,9 @@ def install(root: Root = Path("/"), dry_run: DryRun = False) -> None:
         typer.echo(f"{'would write' if dry_run else 'wrote':<8} {target}")
         if dry_run and file.path == UNIT:
             typer.echo(file.text)
-    if root == Path("/") and not dry_run:
+    if root == Path("/") and dry_run:
+        _refuse_hidden_program()
+    elif root == Path("/"):
         _run_systemd(
             ["systemd-sysusers", "geocrawl.conf"],
             ["systemd-tmpfiles", "--create", "geocrawl.conf"],

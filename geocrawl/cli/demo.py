@@ -128,4 +128,7 @@ def _print_catalogue(path: DatabaseUrl) -> None:
     typer.echo("\nCommands to try on it:")
     for command in ("status", "search 地图", "show 1", "export", "serve"):
         typer.echo(f"  {in_a_shell(*command.split(), '--db', str(path))}")
-    typer.echo("`geocrawl demo --serve` keeps this web running, to be crawled by hand.")
+    typer.echo("To keep this web running, for crawls by hand, previews and QGIS:")
+    typer.echo(f"  {in_a_shell('demo', '--serve')}")
+    typer.echo("To watch your own part of the web for months, as a service (docs/operating.md):")
+    typer.echo(f"  {in_a_shell('service', 'install', '--dry-run')}")

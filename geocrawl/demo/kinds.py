@@ -15,6 +15,7 @@ from geocrawl.demo.ows_documents import (
     coverage,
     exception,
     feature,
+    feature_type,
     ows_document,
     records,
     tile_sets,
@@ -286,7 +287,9 @@ def _by_query(service: KindService, described: CapabilitiesContents, parameters:
     if request == "getcapabilities":
         return tile_sets(described) if service.kind == "wmsc" else ows_document(service.kind, described)
     if request == "getfeature":
-        return feature(described, parameters.get("typenames", ""))
+        return feature(described, parameters)
+    if request == "describefeaturetype":
+        return feature_type(parameters.get("typenames", ""))
     if request == "describecoverage":
         return coverage(described, parameters.get("coverageid", ""))
     if request == "getrecords":

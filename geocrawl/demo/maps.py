@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geocrawl.demo.ows_documents import Box
-from geocrawl.demo.rest_documents import HALF_M
+from geocrawl.demo.ows_documents import HALF_M, Box
 
 _MOST_PIXELS, _USUAL_PIXELS = 512, 256
 _STEPS = 6

@@ -3,12 +3,15 @@ WMTS 1.0, WCS 2.0, CSW 2.0.2, WPS 1.0, SOS 2.0, SPS 2.0; exceptions, features an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 Box = tuple[float, float, float, float]
 """West, south, east, north in degrees."""
+HALF_M = math.pi * 6_378_137.0
+"""Half the width of the earth in Web Mercator, in metres."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,17 +356,48 @@ _FORMS: Mapping[str, tuple[str, str, str, str, str, str, Callable[[CapabilitiesC
 """Kind → version, root, namespace of OWS Common, other namespaces, service type, operations, maker of the contents."""
 
 
-def feature(described: CapabilitiesContents, name: str) -> str:
-    """Return a collection of WFS 2.0 with one feature, a point in the middle of the extent."""
+def mercator(box: Box) -> Box:
+    """Return degrees as metres of Web Mercator."""
+    west, south, east, north = box
+
+    def y(latitude: float) -> float:
+        return round(math.log(math.tan(math.pi / 4 + math.radians(latitude) / 2)) * HALF_M / math.pi, 2)
+
+    return round(west / 180 * HALF_M, 2), y(south), round(east / 180 * HALF_M, 2), y(north)
+
+
+def feature(described: CapabilitiesContents, asked: Mapping[str, str]) -> str:
+    """Return a collection of WFS 2.0 with one feature, a point in the middle of the extent, in Web Mercator where the
+    parameters of the request name it, else in degrees."""
     west, south, east, north = described.box
-    point = f"{round((south + north) / 2, 4)} {round((west + east) / 2, 4)}"
-    local = name.removeprefix("demo:") or "feature"
-    geometry = f'<gml:Point srsName="urn:ogc:def:crs:EPSG::4326" gml:id="p1"><gml:pos>{point}</gml:pos></gml:Point>'
+    middle = (west + east) / 2, (south + north) / 2
+    code, point = "4326", f"{round(middle[1], 4)} {round(middle[0], 4)}"
+    if asked.get("srsname", "").endswith("3857"):
+        x, y, _, _ = mercator((*middle, *middle))
+        code, point = "3857", f"{x} {y}"
+    local = asked.get("typenames", "").removeprefix("demo:") or "feature"
+    geometry = f'<gml:Point srsName="urn:ogc:def:crs:EPSG::{code}" gml:id="p1"><gml:pos>{point}</gml:pos></gml:Point>'
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<wfs:FeatureCollection xmlns:wfs="http://www.opengis.net/wfs/2.0" '
         'xmlns:gml="http://www.opengis.net/gml/3.2" xmlns:demo="http://demo.example/features" numberMatched="1" '
         f'numberReturned="1">\n<wfs:member><demo:{local} gml:id="{local}.1"><demo:geometry>{geometry}</demo:geometry>'
         f"</demo:{local}></wfs:member>\n</wfs:FeatureCollection>\n"
+    )
+
+
+def feature_type(names: str) -> str:
+    """Return the schema of types of features (WFS 2.0, 9): each has a point."""
+    types = "".join(
+        f'<element name="{name}" type="demo:{name}Type" substitutionGroup="gml:AbstractFeature"/>\n'
+        f'<complexType name="{name}Type"><complexContent><extension base="gml:AbstractFeatureType"><sequence>'
+        '<element name="geometry" type="gml:PointPropertyType"/>'
+        "</sequence></extension></complexContent></complexType>\n"
+        for name in (each.removeprefix("demo:") for each in escape(names, {'"': ""}).split(","))
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<schema xmlns="http://www.w3.org/2001/XMLSchema" '
+        'xmlns:demo="http://demo.example/features" xmlns:gml="http://www.opengis.net/gml/3.2" '
+        f'targetNamespace="http://demo.example/features" elementFormDefault="qualified">\n{types}</schema>\n'
     )
 
 

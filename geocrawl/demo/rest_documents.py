@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
-from geocrawl.demo.ows_documents import Box, CapabilitiesContents, shrunk
+from geocrawl.demo.ows_documents import HALF_M, CapabilitiesContents, mercator, shrunk
 
-HALF_M = math.pi * 6_378_137.0
-"""Half the width of the earth in Web Mercator, in metres."""
 _LEVELS = 13
 _CRS84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84"
 
@@ -30,7 +27,7 @@ def tms_document(described: CapabilitiesContents, below: str) -> str | None:
     title = dict(described.layers).get(below)
     if title is None:
         return None
-    west, south, east, north = _mercator(described.box)
+    west, south, east, north = mercator(described.box)
     sets = "".join(
         f'<TileSet href="{base}/{below}/{level}" units-per-pixel="{2 * HALF_M / 256 / 2**level}" order="{level}"/>'
         for level in range(_LEVELS)
@@ -42,15 +39,6 @@ def tms_document(described: CapabilitiesContents, below: str) -> str | None:
         '<TileFormat width="256" height="256" mime-type="image/png" extension="png"/>'
         f'<TileSets profile="mercator">{sets}</TileSets></TileMap>\n'
     )
-
-
-def _mercator(box: Box) -> Box:
-    west, south, east, north = box
-
-    def y(latitude: float) -> float:
-        return round(math.log(math.tan(math.pi / 4 + math.radians(latitude) / 2)) * HALF_M / math.pi, 2)
-
-    return round(west / 180 * HALF_M, 2), y(south), round(east / 180 * HALF_M, 2), y(north)
 
 
 def tilejson_document(described: CapabilitiesContents, _: str) -> object:
@@ -84,12 +72,15 @@ def _field(number: int, value: bytes) -> bytes:
 
 
 def arcgis_document(described: CapabilitiesContents, below: str) -> object | None:
-    """Return the resource of a MapServer; None for its other resources."""
-    if below:
-        return None
+    """Return the resource of a MapServer or of a layer; None for its other resources."""
     west, south, east, north = described.box
     reference = {"wkid": 4326, "latestWkid": 4326}
     extent = {"xmin": west, "ymin": south, "xmax": east, "ymax": north, "spatialReference": reference}
+    if below.isdecimal() and int(below) < len(described.layers):
+        title = described.layers[int(below)][1]
+        return {"currentVersion": 11.1, "id": int(below), "name": title, "type": "Feature Layer", "extent": extent}
+    if below:
+        return None
     return {
         "currentVersion": 11.1,
         "mapName": "Layers",

@@ -13,7 +13,15 @@ from functools import cache
 from urllib.parse import parse_qsl, urlsplit
 
 from geocrawl.demo.maps import draw_legend, draw_map, place_of
-from geocrawl.demo.ows_documents import Box, CapabilitiesContents, capabilities, exception, feature, ows_document
+from geocrawl.demo.ows_documents import (
+    Box,
+    CapabilitiesContents,
+    capabilities,
+    exception,
+    feature,
+    feature_type,
+    ows_document,
+)
 
 
 class Behaviour(StrEnum):
@@ -236,9 +244,13 @@ def answer(service: DemoService, query: str) -> DemoAnswer:
 
 
 def _features(service: DemoService, query_values: Mapping[str, str]) -> str:
-    """Return the capabilities of the WFS at the address, which has the layers as types, or a feature of a type."""
-    if query_values.get("request", "").lower() == "getfeature":
-        return feature(_described(service), query_values.get("typenames", ""))
+    """Return the capabilities of the WFS at the address, which has the layers as types, a feature or the schema of a
+    type."""
+    request = query_values.get("request", "").lower()
+    if request == "getfeature":
+        return feature(_described(service), query_values)
+    if request == "describefeaturetype":
+        return feature_type(query_values.get("typenames", ""))
     return ows_document("wfs", _described(service))
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import random
 import sqlite3
-import subprocess
 import time
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +14,6 @@ import pytest
 
 from tests.attacks import bombs
 from tests.support import world_crawls
-from tests.support.places import ROOT
 from tests.support.processes import Started, clean_environment
 
 pytestmark = pytest.mark.acceptance
@@ -101,14 +98,3 @@ def test_bombs_and_endless_bodies_end_at_their_limits() -> None:
         # The body may stand in memory twice, as pieces and as a whole.
         limit_mib = 2 * (PAGE_LIMIT_MIB if asked_as == "page" else PROBE_LIMIT_MIB) + 16
         assert row["more_mib"] < limit_mib, (case, asked_as, row)
-
-
-@pytest.mark.timeout(1_800)
-def test_a_fresh_clone_with_an_empty_home_runs_the_demo(tmp_path: Path) -> None:
-    (tmp_path / "home").mkdir()
-    subprocess.run(["git", "clone", "-q", str(ROOT), str(tmp_path / "geocrawl")], check=True)
-    kept = ("PATH", "LANG", "PIP_CERT", "PIP_FIND_LINKS", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "SSL_CERT_FILE")
-    env = {**{name: os.environ[name] for name in kept if name in os.environ}, "HOME": str(tmp_path / "home")}
-    command = ["make", "demo"]
-    done = subprocess.run(command, cwd=tmp_path / "geocrawl", env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import operator
+import os
 import sqlite3
 import subprocess
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
@@ -35,11 +38,17 @@ SELECT DISTINCT s.url FROM v_layers l JOIN v_services s ON s.id = l.service_id W
 EXTENT = "SELECT west, south, east, north FROM v_services WHERE url = ?"
 
 
-def loaded(sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What QGIS says of each data source."""
+def has_qgis() -> bool:
+    """Return whether QGIS stands on this machine."""
+    return subprocess.run([SYSTEM_PYTHON, "-c", "import qgis.core"], capture_output=True, check=False).returncode == 0
+
+
+def loaded(sources: list[dict[str, Any]], *, proxy: str = "") -> list[dict[str, Any]]:
+    """What QGIS says of each data source, asked through `proxy`, if one is named."""
     done = subprocess.run(
         [SYSTEM_PYTHON, str(LOADER)],
         input=json.dumps(sources),
+        env={**os.environ, "http_proxy": proxy},
         capture_output=True,
         text=True,
         check=False,
@@ -69,7 +78,7 @@ def vector(url: str, type_name: str) -> dict[str, Any]:
 
 def crawled(servers: dict[str, dict[str, Any]], command: Geocrawl) -> tuple[str, str]:
     """Crawl all servers; return the options that name their catalogue. Without QGIS the test ends here."""
-    if subprocess.run([SYSTEM_PYTHON, "-c", "import qgis.core"], capture_output=True, check=False).returncode != 0:
+    if not has_qgis():
         lack(QGIS)
     wms = [servers[name]["wms"] for name in ("mapserver", "qgis", "mapproxy")]
     tiles = [servers[name]["tms"] for name in ("mapcache", "mapproxy")]
@@ -125,24 +134,55 @@ def test_found_layers_open_by_one_file(servers: dict[str, dict[str, Any]], comma
     assert sum(each["colours"] > 1 for each in found) >= len(found) - 2, found
 
 
+@pytest.mark.parametrize("kind", ["wms", "wfs"])
 def test_a_layer_of_a_file_is_drawn_like_one_that_is_added_by_hand(
-    servers: dict[str, dict[str, Any]], command: Geocrawl, tmp_path: Path
+    servers: dict[str, dict[str, Any]], command: Geocrawl, tmp_path: Path, kind: str
 ) -> None:
     crawled(servers, command)
-    compared = 0
+    query = {"q": f"kind:{kind} provider:127.0.0.1", "limit": "100"}
     with TestClient(make_application(Options(command.db), Settings()), base_url="http://localhost") as client:
-        features = client.get("/layers", params={"q": "kind:wms provider:127.0.0.1", "limit": 100}).json()["features"]
-        for feature in features:
-            layer = feature["properties"]
-            if "EPSG:3857" not in layer["crs"]:
-                continue
-            [page] = [link["href"] for link in feature["links"] if link["rel"] == "alternate"]
-            file = tmp_path / "layer.qlr"
-            file.write_bytes(client.get(page.replace("?", "/layer.qlr?")).content)
-            url = quote(layer["service"]["address"], safe="")
-            uri = f"crs=EPSG:3857&dpiMode=7&format=image/png&layers={quote(layer['name'])}&styles=&url={url}"
-            by_hand, by_file = loaded([{"provider": "wms", "uri": uri, "extent": None}, {"qlr": str(file)}])
-            alike = sum(map(operator.eq, by_file["pixels"], by_hand["pixels"])) / len(by_hand["pixels"])
-            assert alike > 0.9, (layer["name"], alike, by_file["colours"], by_hand["colours"])
-            compared += by_hand["colours"] > 1
-    assert compared >= 3
+        assert compared(client, query, tmp_path) >= 3
+
+
+def compared(client: TestClient | httpx.Client, query: Mapping[str, str], folder: Path, *, proxy: str = "") -> int:
+    """Compare how QGIS draws the layers that a search finds, from the file of the search and added by hand, in a
+    project in Web Mercator; return of how many there is a picture."""
+    found = client.get("/layers", params={**query, "f": "json"}).json()["features"]
+    file = folder / "found.qlr"
+    file.write_bytes(client.get("/layers", params={**query, "f": "qlr"}).content)
+    extents = [[min(lons), min(lats), max(lons), max(lats)] for lons, lats in map(_corners, found)]
+    by_hand = [{**hand_added(each["properties"]), "extent": box} for each, box in zip(found, extents, strict=True)]
+    drawn = loaded([{"qlr": str(file), "extents": extents}, *by_hand], proxy=proxy)
+    assert len(drawn) == 2 * len(found)
+    shown = 0
+    for layer, of_file, of_hand in zip(by_hand, drawn[: len(found)], drawn[len(found) :], strict=True):
+        assert of_file["valid"] == of_hand["valid"], (layer, of_file, of_hand)
+        if of_hand["valid"]:
+            forms = [_form(each["pixels"], is_vector=each["features"] is not None) for each in (of_file, of_hand)]
+            alike = sum(map(operator.eq, *forms)) / len(forms[0])
+            assert alike > 0.9 and (of_file["colours"] > 1) == (of_hand["colours"] > 1), (layer, alike)
+            shown += of_hand["colours"] > 1
+    return shown
+
+
+def _corners(feature: Mapping[str, Any]) -> tuple[Sequence[float], Sequence[float]]:
+    """Return the longitudes and latitudes of a layer's extent."""
+    longitudes, latitudes = zip(*feature["geometry"]["coordinates"][0], strict=True)
+    return longitudes, latitudes
+
+
+def hand_added(layer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the source that QGIS's data source manager makes of a layer, in Web Mercator where it is offered."""
+    name, address, kind = layer["name"], layer["service"]["address"], layer["service"]["type"]
+    crs = "EPSG:3857" if "EPSG:3857" in (layer["crs"] or ["EPSG:3857"]) else "EPSG:4326"
+    if kind == "wms":
+        return {**raster(address, name), "uri": raster(address, name)["uri"].replace("EPSG:4326", crs)}
+    if kind == "wfs":
+        return vector(address, name)
+    uri = f"crs='EPSG:4326' format='PNG32' layer='{name}' url='{address}'"
+    return {"provider": "arcgismapserver", "uri": uri, "extent": None}
+
+
+def _form(pixels: Sequence[int], *, is_vector: bool) -> list[int]:
+    """Return a picture without its colours where QGIS draws them by lot, as of vector layers."""
+    return [int(pixel != pixels[0]) for pixel in pixels] if is_vector else list(pixels)

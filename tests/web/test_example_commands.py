@@ -96,7 +96,7 @@ SAYS: Mapping[str, str] = {
     "stop": "No daemon",
     "forget": "it will not be visited again",
     "history": "alive since",
-    "changes": "WMS  http.*\n    new",
+    "changes": r"^at\tkind.*\n.*\tWMS\thttp.*\tnew",
     "crawl": "Finished|The catalogue contains",
 }
 """How a line begins, as a pattern → what it prints; the first that fits counts."""

@@ -89,13 +89,6 @@ def is_arcgis(value: JsonObject) -> bool:
     return not _KEYS.isdisjoint(value)
 
 
-def _qgis_layer(end: str, form: str, source: str) -> QgisLayer:
-    """Return how QGIS opens a layer of the services whose path has this end: in Web Mercator, to which ArcGIS Server
-    transforms what it draws and what it answers a query with (`imageSR`, `outSR`)."""
-    provider, crs = "arcgismapserver" if form == "raster" else "arcgisfeatureserver", "EPSG:3857"
-    return QgisLayer(provider=provider, type=form, source=f"crs='{crs}' {source}", crs=crs, path_ends=(end,))
-
-
 KIND = KindDeclaration(
     kind=Kind.ARCGIS,
     name="ArcGIS REST services",
@@ -128,9 +121,26 @@ KIND = KindDeclaration(
     description_query="f=json",
     connections={"/featureserver": "arcgisfeature", "/vectortileserver": "", "": "arcgismap"},
     qgis_layers=(
-        _qgis_layer("/mapserver", "raster", "format='PNG32' layer='{name}' url='{address}'"),
-        _qgis_layer("/imageserver", "raster", "format='PNG32' layer='' url='{address}'"),
-        _qgis_layer("/featureserver", "vector", "url='{address}/{name}'"),
+        # QGIS does not say in which system the box of a picture is: it must be the service's. Features are transformed.
+        QgisLayer(
+            provider="arcgismapserver",
+            type="raster",
+            source="crs='{crs}' format='PNG32' layer='{name}' url='{address}'",
+            path_ends=("/mapserver",),
+        ),
+        QgisLayer(
+            provider="arcgismapserver",
+            type="raster",
+            source="crs='{crs}' format='PNG32' layer='' url='{address}'",
+            path_ends=("/imageserver",),
+        ),
+        QgisLayer(
+            provider="arcgisfeatureserver",
+            type="vector",
+            source="crs='{crs}' url='{address}/{name}'",
+            crs="EPSG:3857",
+            path_ends=("/featureserver",),
+        ),
     ),
     web_maps={
         "openlayers": "(service) => new ol.layer.Tile({source: new ol.source.TileArcGISRest({url: service.url})})",

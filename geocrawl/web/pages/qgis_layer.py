@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
@@ -19,15 +20,19 @@ from geocrawl.model.kinds import QgisLayer
 from geocrawl.probe.registry import declared
 from geocrawl.sanitize import masked, plain
 from geocrawl.web.answers import Problem
+from geocrawl.web.layers import systems_of
 from geocrawl.web.site import attachment, detail_of, number_of
 
 
 def chosen_layer(request: Request, detail: ServiceDetail) -> Layer | None:
-    """Return the layer that a request names by its number (`layer`) or title (`layers`); else the first with a name."""
+    """Return the layer that a request names by its number (`layer`) or title (`layers`), else the first with a name,
+    each with the reference systems that it inherits."""
     number, title = (request.query_params.get(name, "") for name in ("layer", "layers"))
     named = [row for row in detail.layers if row.name]
     chosen = [row for row in named if number == str(row.position)]
-    return next(iter([*chosen, *(row for row in named if title and title in (row.title, row.name)), *named]), None)
+    found = next(iter([*chosen, *(row for row in named if title and title in (row.title, row.name)), *named]), None)
+    by_position = {row.position: row for row in detail.layers}
+    return found and replace(found, crs=tuple(systems_of(found, by_position)))
 
 
 def source_of(service: Service, layer: Layer | None) -> QgisLayer | None:
@@ -59,11 +64,13 @@ _HIGHEST_EPSG_CODE = 32_767
 
 
 def _system_of(layer: Layer) -> str:
-    """Return the code of a reference system that the layer offers and QGIS knows; `EPSG:4326` without one."""
+    """Return the code of a reference system that the layer offers and QGIS knows, EPSG's before Esri's; else
+    `EPSG:4326`."""
     offered = [plain(code).upper() for code in layer.crs]
+    esri = (code for code in offered if code.startswith("ESRI:"))
     known = (code for code in offered if code.startswith("EPSG:") and code[5:].isdecimal())
     official = (code for code in known if int(code[5:]) <= _HIGHEST_EPSG_CODE)
-    return next((code for code in _COMMON_SYSTEMS if code in offered), next(official, "EPSG:4326"))
+    return next((code for code in _COMMON_SYSTEMS if code in offered), next(chain(official, esri), "EPSG:4326"))
 
 
 def pyqgis(service: Service, layer: Layer | None) -> str:
