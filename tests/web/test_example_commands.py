@@ -10,6 +10,7 @@ import re
 import shlex
 import shutil
 import sqlite3
+import sys
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -96,12 +97,21 @@ SAYS: Mapping[str, str] = {
     "stop": "No daemon",
     "forget": "it will not be visited again",
     "history": "alive since",
-    "changes": r"^at\tkind.*\n.*\tWMS\thttp.*\tnew",
+    "changes": r"^at\tkind(?s:.*)\tWMS\thttp.*\tnew$",
     "crawl": "Finished|The catalogue contains",
 }
 """How a line begins, as a pattern → what it prints; the first that fits counts."""
 EXIT_CODES: Mapping[str, int] = {"check --repair": 0, "check": 2, "doctor": 1, "watch ack": 2}
 """Of commands that say by it that something is to be done: no daemon, no contact, a service that is well."""
+
+
+EXTRAS: Mapping[str, str] = {
+    "geoparquet": "pyarrow",
+    "mine": "duckdb",
+    "evaluate": "matplotlib",
+    "language": "py3langid",
+}
+"""Extra → its module, which only the lines of a page that names the extra find."""
 
 
 def _value(line: str, table: Mapping[str, Any], default: Any) -> Any:
@@ -133,6 +143,9 @@ def test_the_command_lines_of_a_page_say_what_it_promises(
     monkeypatch.chdir(tmp_path)
     for name, value in {"DB": "c.db", "PROXY": demo_web.proxy_url, "DELAY": "0", "MAIL_SERVER": "127.0.0.1:9"}.items():
         monkeypatch.setenv(f"GEOCRAWL_{name}", value)
+    for extra, module in EXTRAS.items():
+        if not re.search(rf"\[[\w,]*{extra}|`{extra}`", page.read_text("utf-8")):
+            monkeypatch.setitem(sys.modules, module, None)
     names = _prepare(crawled) | {"proxy": demo_web.proxy_url}
     wrong = {}
     for line in example_lines(page):
