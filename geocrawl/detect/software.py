@@ -36,6 +36,7 @@ _MOST_PLACES = 20
 _DELIMITER = re.compile(rb"[\"'()<>=,;\s]")
 _ABOUT = re.compile(rb"\b(?:quick ?start|tutorials?|documentation|docs|manual|guide|overview|blog|wiki|releases?)\b")
 """Words in titles of texts about a program."""
+_SIGN_WORD = re.compile(rb"[a-z]{4,}")
 _BEFORE_ROOT = re.compile(rb"(?:[^<]|<[?!])*")
 """The declaration and the comments of an XML document."""
 
@@ -152,7 +153,7 @@ def portal_of_page(page: Page) -> Portal | None:
         return portal
     headers = "\n".join(f"{name}: {value}" for name, value in page.headers.items())
     text = headers.encode("utf-8", "replace").lower() + _markup(page).lower()
-    for software in all_software():
+    for software in [software for hint, software in _known().hints if hint in text]:
         if any(sign in text and _is_own(sign, text, page.final.host.encode()) for sign in software.page):
             return Portal(software, _root(software, page.final, text))
     return None
@@ -233,6 +234,8 @@ def siblings_of(endpoint: Endpoint) -> Iterator[Candidate]:
 class _Known:
     """The forms of all software, compiled, in the order of the table; those of paths come before those of hosts."""
 
+    hints: tuple[tuple[bytes, Software], ...]
+    """Parts of the texts of its pages."""
     paths: tuple[tuple[PathForm, re.Pattern[str], Software], ...]
     hosts: tuple[tuple[re.Pattern[str], re.Pattern[str], Software], ...]
     never: Never
@@ -242,12 +245,24 @@ class _Known:
 def _known() -> _Known:
     every = all_software()
     return _Known(
+        hints=tuple((hint, software) for software in every for hint in _hints(software.page)),
         paths=tuple((form, re.compile(form.path), software) for software in every for form in software.paths),
         hosts=tuple(
             (re.compile(form.host), re.compile(form.path), software) for software in every for form in software.hosts
         ),
         never=read_never(),
     )
+
+
+def _hints(signs: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield words of the signs, or signs, of which each sign contains one: half as many, and all pages are searched for
+    them."""
+    left = set(signs)
+    words = left.union(*(_SIGN_WORD.findall(sign) for sign in left))
+    while left:
+        hint = max(words, key=lambda word: (sum(word in sign for sign in left), len(word), word))
+        yield hint
+        left = {sign for sign in left if hint not in sign}
 
 
 @lru_cache(maxsize=1)
