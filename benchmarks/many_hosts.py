@@ -61,6 +61,8 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             crawlers.append(_SCRAPY)
         except (OSError, subprocess.CalledProcessError) as error:
             told["without_scrapy"] = f"not installed: {error}"
+    first = argparse.Namespace(**{**vars(options), "seconds": 5.0, "silent": 0})
+    _one_crawl(1, 1, options.strategies[0], first)  # a new environment has no bytecode yet: that is no cost of a page
     rows = []
     for hosts in options.hosts:
         for under_way in options.under_way:
