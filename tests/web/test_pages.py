@@ -8,6 +8,7 @@ import re
 import shlex
 import sqlite3
 import time
+import tomllib
 from contextlib import closing
 from html import unescape
 from pathlib import Path
@@ -160,6 +161,9 @@ def test_what_other_rooms_say_is_chinese_on_chinese_pages(client: TestClient, pa
 def test_sentences_keep_their_values_in_chinese() -> None:
     for template, translated in sentences("zh").items():
         assert set(re.findall(r"\{\w+", template)) == set(re.findall(r"\{\w+", translated))
+    advice = tomllib.loads((ROOT / "geocrawl" / "data" / "mending.toml").read_text("utf-8"))
+    told = {text for each in advice["findings"].values() for name, text in each.items() if name != "standard"}
+    assert told <= set(sentences("zh")), "what report cards tell of dead services"
 
 
 def test_an_answer_of_the_last_day_is_one_of_one_day(client: TestClient) -> None:
