@@ -362,6 +362,11 @@ class Problem(Exception):
         return HTTPStatus(self.status).phrase
 
 
+def too_slow() -> Problem:
+    """Return the problem of a request whose answer takes too long."""
+    return Problem(503, "the answer takes too long; ask for less", headers={"Retry-After": "30"})
+
+
 def bad_parameter(name: str, value: str, expected: str) -> Problem:
     """Return the problem of a parameter whose value cannot be read."""
     shown = value if len(value) <= 80 else f"{value[:79]}…"

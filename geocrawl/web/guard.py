@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from geocrawl.web.answers import CLIENT, Problem, problem_response
+from geocrawl.web.answers import CLIENT, Problem, problem_response, too_slow
 from geocrawl.web.options import ANSWER_S, MAX_AT_ONCE, MAX_AT_ONCE_OF_CLIENT, MAX_URL_CHARS
 from geocrawl.web.rates import Client, Rates
 
@@ -69,10 +69,12 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
-        path = scope["path"]
+        path, has_begun = scope["path"], False
 
         async def send_with_headers(message: Message) -> None:
+            nonlocal has_begun
             if message["type"] == "http.response.start":
+                has_begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in self._headers.items():
                     headers.setdefault(name, value)
@@ -100,7 +102,9 @@ class Guard:
                 else:
                     await _until_left(self._app, scope, receive, send_with_headers)
         except TimeoutError:
-            return  # the client does not take its answer; the server closes the connection
+            if not has_begun:
+                await problem_response(too_slow())(scope, receive, send_with_headers)
+            # else the client does not take its answer; the server closes the connection
         finally:
             self._at_once -= 1
             client.at_once -= 1

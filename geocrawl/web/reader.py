@@ -17,7 +17,7 @@ from geocrawl.filters import QueryError, Sort
 from geocrawl.model.search import FacetValue, LayerResults, Results
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.urls.database import DatabaseUrl, ServerDatabase
-from geocrawl.web.answers import Problem, Workers
+from geocrawl.web.answers import Problem, Workers, too_slow
 from geocrawl.web.options import ANSWER_S
 from geocrawl.web.parameters import FACET_FIELDS, SearchRequest
 
@@ -53,7 +53,7 @@ class CatalogueReader:
             async with asyncio.timeout(ANSWER_S):
                 return await self._workers.run(lambda: self._ask(question))
         except TimeoutError:
-            raise Problem(503, "the answer takes too long; ask for less", headers={"Retry-After": "30"}) from None
+            raise too_slow() from None
         except PassingFault as fault:
             self._log(fault)
             raise Problem(503, "the catalogue is locked for now; try again", headers={"Retry-After": "5"}) from None

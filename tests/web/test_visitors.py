@@ -32,6 +32,7 @@ from geocrawl.web.preview import REQUESTS_PER_DAY, Previews, preview_settings
 from geocrawl.web.preview_exchanges import Relay, picture
 from geocrawl.web.rates import Rates
 from tests.support.crawls import url
+from tests.support.loop_time import LoopTime
 from tests.web.conftest import Serve, served
 from tests.web.test_preview import hosts
 
@@ -169,6 +170,34 @@ def test_costly_requests_count_more_than_once() -> None:
     assert rates.wait_s(rates.client("192.0.2.2", 0.0)) == 0
 
 
+async def _codes(guard: Guard, address: str) -> list[int]:
+    """Return the statuses of the answers that a client of the guard is sent."""
+    codes = list[int]()
+
+    async def receive() -> Message:
+        return await asyncio.Event().wait()  # type: ignore[return-value]  # never
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            codes.append(message["status"])
+
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [(b"host", b"localhost")]}
+    await guard({**scope, "client": (address, 1)}, receive, send)
+    return codes
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+async def test_an_answer_that_takes_too_long_is_a_503_while_none_has_begun(has_begun: bool) -> None:
+    loop_time = LoopTime()
+
+    async def endless(scope: Scope, receive: Receive, send: Send) -> None:
+        if has_begun:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        await loop_time.hang(100)
+
+    assert await _codes(Guard(endless, requests_per_minute=0, hosts=()), "192.0.2.1") == [200 if has_begun else 503]
+
+
 async def test_a_client_that_reads_slowly_holds_some_places_and_not_all() -> None:
     begun, gate, codes = asyncio.Semaphore(0), asyncio.Event(), list[int]()
 
@@ -180,21 +209,7 @@ async def test_a_client_that_reads_slowly_holds_some_places_and_not_all() -> Non
     guard = Guard(slow, requests_per_minute=0, hosts=())
 
     async def ask(address: str) -> None:
-        async def receive() -> Message:
-            return await asyncio.Event().wait()  # type: ignore[return-value]  # never
-
-        async def send(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                codes.append(message["status"])
-
-        scope = {
-            "type": "http",
-            "method": "GET",
-            "path": "/",
-            "query_string": b"",
-            "headers": [(b"host", b"localhost")],
-        }
-        await guard({**scope, "client": (address, 1)}, receive, send)
+        codes.extend(await _codes(guard, address))
 
     many = [asyncio.create_task(ask("192.0.2.1")) for _ in range(MAX_AT_ONCE_OF_CLIENT + 5)]
     for _ in range(MAX_AT_ONCE_OF_CLIENT):
