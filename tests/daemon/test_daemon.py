@@ -7,7 +7,7 @@ import signal
 import socket
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -44,9 +44,12 @@ class Running:
 
 
 @contextmanager
-def daemon(tmp_path: Path, web: DemoWeb, *options: str, **environ: str) -> Iterator[Running]:
+def daemon(
+    tmp_path: Path, web: DemoWeb, *options: str, where: Sequence[str] | None = None, **environ: str
+) -> Iterator[Running]:
     log = tmp_path / f"daemon-{time.monotonic_ns()}.log"
-    command = ("daemon", "--db", str(tmp_path / "c.db"), "--proxy", web.proxy_url, "--delay", "0", *options)
+    where = ("--db", str(tmp_path / "c.db")) if where is None else where
+    command = ("daemon", *where, "--proxy", web.proxy_url, "--delay", "0", *options)
     process = forked.start(command, env=clean_environment(tmp_path, **environ), out=log, err=log)
     try:
         yield Running(process, log)
@@ -201,6 +204,18 @@ def test_settings_without_effect_are_named(tmp_path: Path, web: DemoWeb) -> None
         wait_for(lambda: "configuration read again" in running.log(), "the reload")
         said = [line for line in running.log().splitlines() if "started again" in line]
         assert len(said) == 1 and "log_json" in said[0] and "workers" not in said[0]
+        assert running.end() == 0
+
+
+def test_a_reload_that_names_another_database_keeps_the_one_it_has(tmp_path: Path, web: DemoWeb) -> None:
+    config = configured(tmp_path, f'db = "{tmp_path / "c.db"}"\n')
+    with daemon(tmp_path, web, where=()) as running:
+        wait_for(lambda: "started" in running.log(), "the daemon")
+        config.write_text(f'db = "{tmp_path / "other.db"}"\nstrategy = "bfs"\n')
+        running.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: "configuration read again" in running.log(), "the reload")
+        assert "settings that change when the daemon is started again settings=db" in running.log().replace("  ", " ")
+        assert ask(tmp_path, STRATEGY) == b"bfs" and not (tmp_path / "other.db").exists()
         assert running.end() == 0
 
 
