@@ -1,13 +1,14 @@
 """Hold failures unconfirmed while the network on the way may have answered in the place of services.
 
 A login page, a company's filter or a provider's block page answers for many hosts alike, and a network that is down
-fails for all. So a failure of a service that was well is compared with the last probes: when another site (registered
-domain) failed in the same way within a day, and no third one was valid since, the failure is held; in another way,
-when it was well until then and nobody was valid since the service itself was asked last. It is stored as a probe
-without a verdict, so nothing has to be undone. A few services that were well last, of other sites, become due at
-once, and the held one is asked again after six hours: its failure counts as soon as one of other sites was valid since.
-So hosts that are all parked at one registrar are told dead a day or two later, and the services behind a login page
-never. All hosts of one site have one vote: a provider that is down is no fault of the network.
+fails for all. So a failure of a service that was well is compared with the probes of the last day, and with those since
+it was seen failing: when another site (registered domain) failed in the same way, and no third one was valid since, the
+failure is held; in another way, when it was well until then and nobody was valid since the service itself was asked
+last. It is stored as a probe without a verdict, so nothing has to be undone. A few services that were well last, of
+other sites, become due at once, and the held one is asked again after six hours: its failure counts as soon as one of
+other sites was valid since. So hosts that are all parked at one registrar are told dead a day or two later, and the
+services behind a login page never. All hosts of one site have one vote: a provider that is down is no fault of the
+network.
 """
 
 from __future__ import annotations
@@ -54,8 +55,14 @@ _LATEST = (
     .limit(bindparam("most"))
     .offset(bindparam("skipped"))
 )
+_last_failed_at = (
+    select(func.max(PROBE.c.at))
+    .where(PROBE.c.endpoint_id == ENDPOINT.c.id, PROBE.c.at > ENDPOINT.c.last_ok)
+    .scalar_subquery()
+)
 _ENDPOINT = select(
-    *(ENDPOINT.c.host, ENDPOINT.c.site, ENDPOINT.c.last_ok, ENDPOINT.c.health, ENDPOINT.c.every_s)
+    *(ENDPOINT.c.host, ENDPOINT.c.site, ENDPOINT.c.last_ok, ENDPOINT.c.health, ENDPOINT.c.every_s),
+    _last_failed_at,
 ).where(ENDPOINT.c.id == bindparam("endpoint"))
 _asked_lately = exists().where(PROBE.c.endpoint_id == ENDPOINT.c.id, PROBE.c.at > bindparam("lately"))
 _put_off = exists().where(
@@ -131,13 +138,14 @@ def hold_s(connection: Connection, endpoint_id: int, result: Mapping[str, object
 
     Makes controls due when no other site is known to have been valid lately.
     """
-    host, site, last_ok, health, every_s = connection.execute(_ENDPOINT, {"endpoint": endpoint_id}).fetchone()
+    row = connection.execute(_ENDPOINT, {"endpoint": endpoint_id}).fetchone()
+    host, site, last_ok, health, every_s, last_failed_at = row
     if last_ok is None or health not in _JUDGED or result["reason"] in _OWN_WORDS:
         return None
     columns = {name: result.get(name) or "" for name in ("status", "reason", "detail", "first_bytes")}
     columns |= {"host": host, "site": site, "health": health}
     failure = _Answer(endpoint_id, at, http_status=result["http_status"], in_a_row=0, **columns)  # type: ignore[arg-type]
-    is_held = _is_doubtful(failure, _latest(connection, since=at - _WINDOW_S))
+    is_held = _is_doubtful(failure, _latest(connection, since=min(at - _WINDOW_S, last_failed_at or at)))
     if is_held:
         _call_controls(connection, site, at)
     else:

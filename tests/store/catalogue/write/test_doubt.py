@@ -121,6 +121,28 @@ def test_services_behind_a_network_that_answers_for_all_are_never_told_dead(
     assert any(web.told) and not web.told[-1], "it is told, and that it is over"
 
 
+@pytest.mark.parametrize(("seen", "away_h"), [(login, 30), (split, 80)], ids=("login", "split"))
+def test_failures_are_held_over_days_in_which_nobody_looks(
+    tmp_path: Path, seen: Callable[[str], Verdict], away_h: float
+) -> None:
+    """As on a machine that is switched on for some hours, behind the same login page each time."""
+    web = Web(tmp_path / "c.db", hosts(3))
+    for _ in range(8):
+        web.world.clock.time += away_h * HOUR_S
+        web.live(0.2, lambda host, day: seen(host))
+    assert web.ever_down == set()
+    web.live(3, lambda host, day: None)
+    assert web.ever_down == set() and set(web.health.values()) == {"alive"}
+
+
+def test_a_service_that_died_is_told_down_by_looks_that_are_days_apart(tmp_path: Path) -> None:
+    web = Web(tmp_path / "c.db", hosts(3))
+    for _ in range(8):
+        web.world.clock.time += 30 * HOUR_S
+        web.live(0.2, lambda host, day: page("<title>Gone</title>") if host in web.hosts[:2] else None)
+    assert web.ever_down == set(web.hosts[:2])
+
+
 def test_what_is_held_survives_a_restart_and_is_no_failure(engine_url: str) -> None:
     web = Web(engine_url, hosts(3))
     web.live(2, lambda host, day: page("<title>Blocked by the provider</title>"))
