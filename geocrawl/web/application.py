@@ -28,6 +28,7 @@ from geocrawl.settings import Settings
 from geocrawl.urls.hosts import in_url
 from geocrawl.web import discovery
 from geocrawl.web.answers import (
+    CLIENT,
     Answers,
     Format,
     Make,
@@ -45,7 +46,7 @@ from geocrawl.web.pages import found_layers, months, overview, search, service, 
 from geocrawl.web.pages.provider import provider_document, provider_page
 from geocrawl.web.pages.qgis_layer import layer_file
 from geocrawl.web.preview import Previews, info, legend, preview
-from geocrawl.web.reader import CatalogueReader, Finder
+from geocrawl.web.reader import SEARCHES, CatalogueReader, Finder
 from geocrawl.web.records import documents, items, metadata, oai, openapi, sources
 from geocrawl.web.site import ITEMS, LAYERS, STATIC, STATUS, Site, base_url, page, renumbered, site_of
 
@@ -65,11 +66,12 @@ def make_application(options: Options, settings: Settings) -> Starlette:
         renderers = Workers(_RENDERERS, "answers")
         previews = Previews(settings, options.path) if options.preview else None
         app.state.site = Site(options, reader, finder, Answers(reader.generation, renderers), previews)
-        warming = asyncio.create_task(_warm(finder))
+        warming = [asyncio.create_task(_warm(finder, client)) for client in range(SEARCHES)]
         try:
             yield
         finally:
-            warming.cancel()
+            for warmed in warming:
+                warmed.cancel()
             for each in (reader, finder, renderers):
                 each.close()
             if previews is not None:
@@ -90,8 +92,9 @@ def make_application(options: Options, settings: Settings) -> Starlette:
     )
 
 
-async def _warm(finder: Finder) -> None:
-    """Let the search read its facts before the first visitor waits for them."""
+async def _warm(finder: Finder, client: int) -> None:
+    """Let one of the threads that search read its facts before the first visitor waits for them."""
+    CLIENT.set(client)
     with suppress(Problem):  # the first visitor is told, then
         await finder.whole()
 

@@ -7,11 +7,12 @@ import socket
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import ExitStack, suppress
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -20,9 +21,11 @@ from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
 from geocrawl.demo import DemoWeb
+from geocrawl.fetch.clock import SystemClock
 from geocrawl.fetch.guests import VISITOR
 from geocrawl.filters import MOST_VALUES
 from geocrawl.settings import Settings, SiteSettings
+from geocrawl.store import Store
 from geocrawl.store.catalogue.search.engine import SearchEngine
 from geocrawl.web import connections
 from geocrawl.web.answers import CLIENT, MAX_WAITING, MAX_WAITING_OF_CLIENT, Problem, Workers
@@ -31,6 +34,7 @@ from geocrawl.web.options import MAX_AT_ONCE_OF_CLIENT
 from geocrawl.web.preview import REQUESTS_PER_DAY, Previews, preview_settings
 from geocrawl.web.preview_exchanges import Relay, picture
 from geocrawl.web.rates import Rates
+from geocrawl.web.reader import Finder
 from tests.support.crawls import url
 from tests.support.loop_time import LoopTime
 from tests.web.conftest import Serve, served
@@ -100,9 +104,13 @@ def test_a_search_ends_when_its_visitor_has_left(crawled: Path, demo_web: DemoWe
 
 def asked_by(client: str, workers: Workers, work: Callable[[], object]) -> asyncio.Task[object]:
     """Return a client's question to the workers, under way."""
+    return _as_client(client, partial(workers.run, work))
+
+
+def _as_client(client: str, ask: Callable[[], Coroutine[Any, Any, Any]]) -> asyncio.Task[Any]:
     context = copy_context()
     context.run(CLIENT.set, client)
-    return asyncio.get_running_loop().create_task(workers.run(work), context=context)
+    return asyncio.get_running_loop().create_task(ask(), context=context)
 
 
 async def test_so_many_questions_wait_for_a_thread_and_further_ones_are_told_when_to_come_again() -> None:
@@ -144,6 +152,26 @@ async def test_one_client_has_half_of_the_threads() -> None:
     await asyncio.gather(*dear, return_exceptions=True)
     assert await asked_by("a", workers, lambda: "answered") == "answered", "who left holds no thread"
     workers.close()
+
+
+async def test_a_costly_search_leaves_the_search_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store.open(tmp_path / "c.db", clock=SystemClock()):
+        pass
+    gate, begun, loop, search = threading.Event(), asyncio.Event(), asyncio.get_running_loop(), SearchEngine.search
+
+    def held(self: SearchEngine, *given: Any, **named: Any) -> Any:
+        loop.call_soon_threadsafe(begun.set)
+        gate.wait()
+        return search(self, *given, **named)
+
+    monkeypatch.setattr(SearchEngine, "search", held)
+    finder = Finder(tmp_path / "c.db")
+    dear = [_as_client("a", finder.whole) for _ in range(9)]
+    await begun.wait()
+    assert await _as_client("b", partial(finder.topics, 5)) == []
+    gate.set()
+    assert all(found.total == 0 for found in await asyncio.gather(*dear))
+    finder.close()
 
 
 async def test_a_thread_is_given_back_by_who_left() -> None:
