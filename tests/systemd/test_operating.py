@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from textwrap import dedent
 
 import pytest
 
@@ -22,7 +23,7 @@ FOR_THE_LOOPBACK = "allow_private = true\ndelay = 0.0\nrequests_per_ip = 0\n"
 def lines_under(heading: str) -> list[str]:
     """Return the commands under a heading of the guide, without their remarks."""
     section = GUIDE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    return [line.partition("  #")[0].strip() for line in re.findall(r"^    (\S.*)", section, re.MULTILINE)]
+    return [re.split(r" +# ", line)[0].strip() for line in re.findall(r"^    (\S.*)", section, re.MULTILINE)]
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +77,19 @@ def test_a_service_is_installed_watched_paused_updated_and_removed_as_the_guide_
     assert typed(bare, "geocrawl resume")[0] == 0
     code, said = typed(bare, "geocrawl watch add 1 --to file:/var/lib/geocrawl/news.jsonl", MEMBER)
     assert code == 0, said
+
+    path, unit = re.findall(r"^    # (/\S+\.service)\n((?:(?:    .*)?\n)+)", GUIDE, re.MULTILINE)[0]
+    written = bare.container.root / path.removeprefix("/")
+    written.write_text(dedent(unit))
+    bare.systemctl("daemon-reload")
+    assert bare.systemctl("start", written.name).exit_code == 0
+    page = "import urllib.request as it; print(it.urlopen('http://127.0.0.1:8080/').status)"
+    bare.wait_for(lambda: bare.container.run("/usr/bin/python3", "-c", page).exit_code == 0, "pages")
+
+    bare.container.say("mkdir", "/srv/backup")
+    for line in lines_under("Backup"):
+        code, said = typed(bare, line)
+        assert code == 0, (line, said)
 
     kept = configuration.read_text()
     code, said = typed(bare, install)
