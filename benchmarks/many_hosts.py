@@ -13,6 +13,7 @@ import asyncio
 import multiprocessing
 import os
 import subprocess
+import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -169,13 +170,20 @@ def _serve(hosts: int, latency: float, silent: int, numbered: bool, here: Connec
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 
+    def tell() -> None:
+        try:
+            here.recv()
+        except EOFError:  # who asked was killed
+            sys.exit(1)
+        here.send(dict(visits))
+
     async def run() -> None:
         nonlocal port
         first = await asyncio.start_server(answered, _host(0), 0)
         port = first.sockets[0].getsockname()[1]
         if hosts > 1:
             await asyncio.start_server(answered, [_host(number) for number in range(1, hosts)], port)
-        asyncio.get_running_loop().add_reader(here.fileno(), lambda: here.send(dict(visits)) if here.recv() else None)
+        asyncio.get_running_loop().add_reader(here.fileno(), tell)
         here.send(port)
         await first.serve_forever()
 
