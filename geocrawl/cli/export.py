@@ -100,17 +100,24 @@ def export(
             rows = catalogue.read_endpoints(selection)
             count, what = export_endpoints(rows, chosen, out, with_secrets=in_full, with_mark=bom), "endpoint"
         else:
-            count = export_services(
-                *(catalogue.read_services(selection), catalogue.read_layers(selection), chosen, out),
-                now=time.time(),
-                with_secrets=in_full,
-                library_url=library_url,
-                base=public_url.rstrip("/"),
-            )
+            count = _write_services(catalogue, selection, chosen, out, library_url, public_url)
             what = "connection" if chosen == "qgis" else "service"
     if not is_standard_output(out):
         former = ", in the place of the file that was there" if is_replaced else ""
         typer.echo(f"{counted(count, what)} written to {out}{former}")
+
+
+def _write_services(
+    catalogue: Catalogue, selection: Selection, chosen: str, out: Path | None, library_url: str, public_url: str
+) -> int:
+    """Write services in a format; return how many."""
+    return export_services(
+        *(catalogue.read_services(selection), catalogue.read_layers(selection), chosen, out),
+        now=time.time(),
+        with_secrets=catalogue.with_secrets,
+        library_url=library_url,
+        base=public_url.rstrip("/"),
+    )
 
 
 def _format_of_name(out: Path | None) -> str:

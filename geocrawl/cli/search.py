@@ -114,12 +114,9 @@ def search(
         geocrawl search --layers roads kenya
     """
     chosen = opt.chosen_format(format_, json, FORMATS)
-    filters = replace(
-        filters_of(kind, bbox, crs, alive, level),
-        columns=tuple((name, code) for name, code in (("licence", licence), ("language", language)) if code),
-        time=read_times(time, "--time") if time else None,
-        fields=tuple(field or ()),
-    )
+    columns = tuple((name, code) for name, code in (("licence", licence), ("language", language)) if code)
+    times = read_times(time, "--time") if time else None
+    filters = replace(filters_of(kind, bbox, crs, alive, level), columns=columns, time=times, fields=tuple(field or ()))
     order = opt.one_of(Sort, sort, "--sort")
     in_full = opt.settings_from(overrides).export_secrets
     show_in_full(in_full)
