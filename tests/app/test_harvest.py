@@ -153,6 +153,18 @@ def test_a_stated_total_is_the_bound_of_a_harvest_instead_of_its_pages(tmp_path:
     assert report.is_whole
 
 
+@pytest.mark.parametrize("is_endless", [True, False])
+def test_the_same_page_of_nameless_records_again_ends_a_list_without_a_total(tmp_path: Path, is_endless: bool) -> None:
+    def page(query: str) -> Answer:
+        start = int(query.partition("start=")[2].partition("&")[0] or 0)
+        records = [{"notes": "x" if is_endless else "x" * start}] if is_endless or start < 5 else []
+        return "application/json", json.dumps({"success": True, "result": {"results": records}}).encode()
+
+    web = Answers({CKAN.removeprefix("https://"): page})
+    harvest(web, tmp_path / "c.db", max_pages=20)
+    assert len(dict.fromkeys(searches(web))) == (2 if is_endless else 6)
+
+
 def test_an_interrupted_harvest_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     web = catalogue()
     first = harvest(web, tmp_path / "c.db", first_rows(CKAN), max_pages=2, workers=1)

@@ -169,7 +169,7 @@ class SourceWriter:
         changed: dict[str, object] = {
             "list": known.id,
             "next_key": next_key,
-            "digest": _digest(visit.portion),
+            "digest": _digest(visit, visit.portion),
             "reason": "" if next_key else (following.refused if following else ended),
         }
         if visit.portion.matched is not None:
@@ -289,7 +289,7 @@ def _following(visit: Visit) -> RankedLink | None:
 def _repeats(visit: Visit, portion: Portion, known: ListRow) -> bool:
     """Return whether a page has the records of the one before it; any other than the next one begins its list again."""
     is_next = known.next_key == page_key(visit.lease.entry.url.identity)
-    return is_next and known.digest is not None and known.digest == _digest(portion)
+    return is_next and known.digest is not None and known.digest == _digest(visit, portion)
 
 
 def _is_same_page(visit: Visit, following: RankedLink) -> bool:
@@ -299,7 +299,11 @@ def _is_same_page(visit: Visit, following: RankedLink) -> bool:
     return start is not None and records_start(url) == start and list_url(own).identity == list_url(url).identity
 
 
-def _digest(portion: Portion) -> int | None:
-    """Return a signed 64-bit hash of the identifiers of a page; None for a page without."""
-    text = "\n".join(portion.ids).strip()
-    return group_key(f"page {text}") if text else None
+def _digest(visit: Visit, portion: Portion) -> int | None:
+    """Return a signed 64-bit hash of the identifiers of a page; where its records have none and no total ends the list,
+    of its size and of the services that it names; None for any other page."""
+    if text := "\n".join(portion.ids).strip():
+        return group_key(f"page {text}")
+    if portion.matched is not None or not portion.ids:
+        return None
+    return group_key(f"page {visit.size_bytes} {sorted(candidate.endpoint.key for candidate, _ in visit.candidates)}")
