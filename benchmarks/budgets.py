@@ -11,6 +11,7 @@ import argparse
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -68,11 +69,11 @@ def _served(path: Path) -> dict[str, dict[str, float]]:
     figures = {}
     with sync_playwright() as driver, server(path) as (address, _, _):
         browser = driver.chromium.launch(executable_path=find_chromium(""), args=["--no-sandbox"])
-        for place in _PAGES:
-            page = browser.new_page()
+        for place, width in product(_PAGES, (1280, 390)):
+            page = browser.new_page(viewport={"width": width, "height": 844})
             page.goto(f"{address}{place}", wait_until="load")
             seen = page.evaluate(_OBSERVED)
-            figures[place] = {"paint": round(seen["paint"]), "shift": round(seen["shift"], 3)}
+            figures[f"{place} at {width}"] = {"paint": round(seen["paint"]), "shift": round(seen["shift"], 3)}
             page.close()
         browser.close()
     return figures

@@ -37,10 +37,13 @@ document.addEventListener("click", async (event) => {
   picture.src = tiles.length ? new URL(tiles[0].href, url) : url;
 });
 
-// On a narrow screen the filters would push the results out of sight.
+// On a narrow screen the filters would push the results out of sight; the style hides those that are not `ready`.
 function foldFilters() {
-  if (!matchMedia("(max-width: 45rem)").matches) return;
-  for (const facet of document.querySelectorAll(".facet[open]")) facet.removeAttribute("open");
+  const isNarrow = matchMedia("(max-width: 45rem)").matches;
+  for (const facet of document.querySelectorAll(".facet:not(.ready)")) {
+    if (isNarrow) facet.removeAttribute("open");
+    facet.classList.add("ready");
+  }
 }
 foldFilters();
 document.addEventListener("htmx:afterSwap", foldFilters);
