@@ -19,6 +19,7 @@ NAMES = (
     "known",
     "connections",
     "many_hosts",
+    "watched",
     "course",
     "economy",
     "frame",

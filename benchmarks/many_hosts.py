@@ -17,6 +17,9 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -38,6 +41,8 @@ _COMPARED = ("pages_a_second", "cpu_ms_a_page")
 _FILL = "Maps, layers and water quality of the region, published by the survey with all its data and services. " * 40
 Visits = dict[int, list[tuple[float, float]]]
 """Number of a host → (begin, end) of its answers, robots.txt first."""
+Answered = Callable[[int, str, int], bytes]
+"""Returns an answer by the number of a host, the path of a request, and the port of all hosts."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -81,16 +86,12 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 def _one_crawl(hosts: int, under_way: int, crawler: str, options: argparse.Namespace) -> dict[str, float]:
     allow_open_files(under_way)
-    here, there = multiprocessing.Pipe()
-    values = (hosts, options.latency, options.silent, options.numbered, there)
-    server = multiprocessing.get_context("spawn").Process(target=_serve, args=values, daemon=True)
-    server.start()
-    try:
-        port = here.recv()
+    page = partial(_page, hosts=hosts, numbered=options.numbered)
+    with serving(hosts, page, latency=options.latency, silent=options.silent) as (port, here):
         with tempfile.TemporaryDirectory(prefix="geocrawl-hosts-") as name:
             folder = Path(name)
             seeds = folder / "seeds.txt"
-            seeds.write_text("".join(f"http://{_host(number)}:{port}/\n" for number in range(hosts)))
+            seeds.write_text("".join(f"http://{loopback_host(number)}:{port}/\n" for number in range(hosts)))
             command = other_crawlers.many_hosts(under_way, seeds)
             if crawler != _SCRAPY:
                 where = ("--seeds", str(seeds), "--db", str(folder / "c.db"), "--allow-private")
@@ -106,9 +107,6 @@ def _one_crawl(hosts: int, under_way: int, crawler: str, options: argparse.Names
             run = crawl.wait(limit_s=120)  # Scrapy ends when all that it has begun is answered
         here.send("times")
         visits: Visits = here.recv()
-    finally:
-        server.kill()
-        server.join()
     if run.exit_code not in (0, 1):
         raise SystemExit(f"{crawler} ended with {run.exit_code}: {run.stderr[-500:]}")
     if crawler != _SCRAPY:
@@ -123,7 +121,7 @@ def _demand_politeness(visits: Visits) -> None:
     for host, times in visits.items():
         for (begun, ended), (following, _) in pairwise(times):
             if following < ended or following - begun < _LEAST_GAP_S:
-                raise SystemExit(f"{_host(host)}: asked again after {following - begun:.2f} s")
+                raise SystemExit(f"{loopback_host(host)}: asked again after {following - begun:.2f} s")
 
 
 def _figures(visits: Visits, begun: float, ended: float) -> dict[str, float]:
@@ -137,26 +135,43 @@ def _figures(visits: Visits, begun: float, ended: float) -> dict[str, float]:
     return {"pages_a_second": round(rate, 1), "first_page_s": round(first, 2), "longest_idle_s": round(idle, 2)}
 
 
-def _host(number: int) -> str:
+def loopback_host(number: int) -> str:
+    """Return the address of a host."""
     return f"127.{1 + number // 40_000}.{1 + number // 200 % 200}.{1 + number % 200}"
 
 
-def _body(host: int, path: str, hosts: int, port: int, *, numbered: bool) -> bytes:
+def _page(host: int, path: str, port: int, *, hosts: int, numbered: bool) -> bytes:
     if path == "/robots.txt":
-        return b"User-agent: *\nDisallow: /private/\n"
+        return answer(b"User-agent: *\nDisallow: /private/\n")
     links = []
     if path == "/":
         folder = "" if numbered else "/" + "".join(chr(97 + host // 26**place % 26) for place in range(3))
         links = [f"{folder}/p{page}.html" for page in range(_PAGES)]
-        links += [f"http://{_host((host * _OTHERS + n) % hosts)}:{port}/" for n in range(1, _OTHERS + 1)]
+        links += [f"http://{loopback_host((host * _OTHERS + n) % hosts)}:{port}/" for n in range(1, _OTHERS + 1)]
     named = "".join(f'<a href="{link}">Geoportal {link}</a> ' for link in links)
-    return f"<title>Survey {host} {path}</title><p>{_FILL}</p>{named}".encode()
+    return answer(f"<title>Survey {host} {path}</title><p>{_FILL}</p>{named}".encode())
 
 
-def _serve(hosts: int, latency: float, silent: int, numbered: bool, here: Connection) -> None:
-    """Answer for all hosts; send the port at first, and the times of all answers when asked."""
+@contextmanager
+def serving(
+    hosts: int, answered: Answered, *, latency: float = 0.0, silent: int = 0
+) -> Iterator[tuple[int, Connection]]:
+    """Answer for hosts in another process; yield their port, and a connection that sends the times of all answers
+    when something is sent to it. `answered`: returns the answer to a request."""
+    here, there = multiprocessing.Pipe()
+    values = (hosts, answered, latency, silent, there)
+    server = multiprocessing.get_context("spawn").Process(target=_serve, args=values, daemon=True)
+    server.start()
+    try:
+        yield here.recv(), here
+    finally:
+        server.kill()
+        server.join()
+
+
+def _serve(hosts: int, answer_to: Answered, latency: float, silent: int, here: Connection) -> None:
     visits: Visits = defaultdict(list)
-    number_of = {_host(number): number for number in range(hosts)}
+    number_of = {loopback_host(number): number for number in range(hosts)}
     port = 0
 
     async def answered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -165,7 +180,7 @@ def _serve(hosts: int, latency: float, silent: int, numbered: bool, here: Connec
             while head := await reader.readuntil(b"\r\n\r\n"):
                 begun = time.time()
                 await asyncio.sleep(600 if host < silent else latency)
-                writer.write(answer(_body(host, head.split(b" ", 2)[1].decode(), hosts, port, numbered=numbered)))
+                writer.write(answer_to(host, head.split(b" ", 2)[1].decode(), port))
                 visits[host].append((begun, time.time()))
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
@@ -179,10 +194,10 @@ def _serve(hosts: int, latency: float, silent: int, numbered: bool, here: Connec
 
     async def run() -> None:
         nonlocal port
-        first = await asyncio.start_server(answered, _host(0), 0)
+        first = await asyncio.start_server(answered, loopback_host(0), 0)
         port = first.sockets[0].getsockname()[1]
         if hosts > 1:
-            await asyncio.start_server(answered, [_host(number) for number in range(1, hosts)], port)
+            await asyncio.start_server(answered, [loopback_host(number) for number in range(1, hosts)], port)
         asyncio.get_running_loop().add_reader(here.fileno(), tell)
         here.send(port)
         await first.serve_forever()

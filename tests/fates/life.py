@@ -112,6 +112,7 @@ class Life:
 
     most_watched = 300
     """Number of services that are watched."""
+    settings = SETTINGS
 
     def __init__(
         self,
@@ -263,13 +264,13 @@ class Life:
         rests = RetryAfterMemory()
 
         def configured() -> Configured:
-            session = wiring.make_session(without_limits(SETTINGS), store, clock, environment=environment)
+            session = wiring.make_session(without_limits(self.settings), store, clock, environment=environment)
             session = replace(session, rests=rests)
-            jobs = Jobs(SETTINGS, store, session.frontier, clock, self._logged)
+            jobs = Jobs(self.settings, store, session.frontier, clock, self._logged)
             claim(session)
             jobs.check_clock()
             session.add_stored_seeds()
-            return session, jobs, budget_of(SETTINGS, session.strategy.name)
+            return session, jobs, budget_of(self.settings, session.strategy.name)
 
         session, jobs, budget = configured()
         self._daemon = Daemon(
@@ -398,7 +399,7 @@ class Life:
         made, path = self._backups[-1]
         self._do("backup put back", f"of day {made:.2f}")
         await self.stop()
-        found = maintenance.restore(SETTINGS, path, self.place)
+        found = maintenance.restore(self.settings, path, self.place)
         if found.unread:
             self.failures.append(f"restore: {found.unread}")
         self.restored.append(Restored(made, self.today()))
@@ -429,7 +430,7 @@ class Life:
     async def _watch(self) -> None:
         """Watch the first services of each fate, and the twins that a person merges."""
         with self.operator() as store:
-            watches, loads = Watches(store.database), HostLoads(store.connection, SETTINGS)
+            watches, loads = Watches(store.database), HostLoads(store.connection, self.settings)
             for each in self.services[: self.most_watched]:
                 is_merged = each.twin is not None and each.twin.document != each.document
                 if (each.twin is None or is_merged or not each.host.startswith("b.")) and (
@@ -437,9 +438,9 @@ class Life:
                 ):
                     recipient = f"file:{self.notices}/{each.number}"
                     wanted = found[1], recipient, "", lambda query: (), self._now()
-                    added = watches.add(*wanted, every_s=self._every_s, settings=SETTINGS, loads=loads)
+                    added = watches.add(*wanted, every_s=self._every_s, settings=self.settings, loads=loads)
                     self.watched[added.id] = each
-            watches.set_paces(SETTINGS, self._now())
+            watches.set_paces(self.settings, self._now())
 
     async def _decide(self, each: MadeService, *, same: bool) -> None:
         assert each.twin is not None

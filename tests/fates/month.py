@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from geocrawl.daemon.service import Tick
 from geocrawl.model.health import DAY_S
 from geocrawl.store.upkeep.downtimes import Downtimes
 from tests.fates.fates import MadeService
-from tests.fates.life import TICKS, Life
+from tests.fates.life import SETTINGS, TICKS, Life
 from tests.simulation.scheduler import START
 
 SERVICES, DAYS, FAULTS, EVERY_S, SEED = 300, 30, 40, 6 * 3600.0, 1
@@ -79,6 +79,7 @@ class Month(Life):
     """A daemon whose troubles are those of the services and of the network on the way alone."""
 
     faults: Sequence[Fault] = ()
+    settings = replace(SETTINGS, maps=True)
 
     def _troubles(self) -> Iterator[tuple[float, Callable[[], Awaitable[None]]]]:
         yield 0.7 * self.days, self._way_answers
@@ -110,10 +111,12 @@ def measure(
     with tempfile.TemporaryDirectory(prefix="geocrawl-month-") as folder:
         life = Month(made, days, seed, Path(folder), ticks, watched_from=0.05 * days, every_s=every_s)
         life.faults = planned
-        begun = time.perf_counter()
+        begun = time.process_time()
         life.run()
-        seconds = time.perf_counter() - begun
+        cpu_s = time.process_time() - begun
         told = _told(life)
+        statement = "SELECT (SELECT count(*) FROM probe) + (SELECT coalesce(sum(probes), 0) FROM probe_sum)"
+        probes = life.rows(statement)[0][0]
     rows, missed = list[dict[str, Any]](), list[str]()
     for fault in planned:
         got = told.pop(fault.number, [])
@@ -129,7 +132,9 @@ def measure(
         "days": days,
         "every_s": every_s,
         "requests": len(life.requests),
-        "seconds": round(seconds, 1),
+        "probes": probes,
+        "pictures": life.web.pictures,
+        "cpu_ms_a_probe": round(1000 * cpu_s / probes, 1),
         "watched": len(life.watched),
         "faults": rows,
         "missed": missed,

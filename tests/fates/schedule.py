@@ -53,13 +53,23 @@ def measure(
         cpu_s = time.process_time() - begun
         since = START + _WATCHED_FROM_S
         rows = life.rows(f"SELECT endpoint_id, at FROM probe WHERE at > {since} ORDER BY endpoint_id, at")
-    times = [[at for _, at in group] for _, group in groupby(rows, key=lambda row: row[0])]
-    gaps = sorted(later - former for each in times for former, later in pairwise(each))
-    late = [gap for gap in gaps if abs(gap - every_s) > every_s / 10]
     return {
         "services": services,
         "hours": hours,
         "every_s": every_s,
+        **intervals(rows, every_s),
+        "cpu_ms_a_probe": round(1000 * cpu_s / len(rows), 2),
+        "failures": life.failures,
+    }
+
+
+def intervals(rows: Sequence[tuple[Any, ...]], every_s: float) -> dict[str, float]:
+    """Return the figures of the times between probes that follow each other. `rows`: (endpoint, time) of each probe, in
+    order."""
+    times = [[at for _, at in group] for _, group in groupby(rows, key=lambda row: row[0])]
+    gaps = sorted(later - former for each in times for former, later in pairwise(each))
+    late = [gap for gap in gaps if abs(gap - every_s) > every_s / 10]
+    return {
         "probes": len(rows),
         "watched": len(times),
         "mean_s": round(sum(gaps) / len(gaps), 2),
@@ -67,8 +77,6 @@ def measure(
         "median_s": round(gaps[len(gaps) // 2], 1),
         "longest_s": round(gaps[-1], 1),
         "kept_share": round(1 - len(late) / len(gaps), 6),
-        "cpu_ms_a_probe": round(1000 * cpu_s / len(rows), 2),
-        "failures": life.failures,
     }
 
 

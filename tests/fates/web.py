@@ -9,7 +9,8 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from functools import cache
+from urllib.parse import parse_qsl, urlsplit
 
 import httpcore
 import httpx
@@ -18,6 +19,7 @@ from geocrawl.fetch.names import Addresses
 from geocrawl.fetch.network import ConnectFailed, ConnectionLost
 from geocrawl.fetch.transport import EarlyEnd, RawResponse, address_of
 from tests.fates.fates import HOST, LOGIN_HOST, ON_THE_WAY, QUERY, SLOW_S, MadeService, Truth
+from tests.probe.content_runs import drawn
 from tests.simulation.processes import Process
 from tests.simulation.scheduler import SimulatedLoop
 from tests.simulation.web import Reply
@@ -64,6 +66,7 @@ class FateWeb:
         self._today = today
         self.on_the_way: Reply | None = None
         """What the network answers in place of all servers."""
+        self.pictures = 0
         self._by_host = {service.host: service for service in services}
 
     def service_at(self, host: str) -> tuple[MadeService | None, str]:
@@ -107,6 +110,10 @@ class FateWeb:
             return reply._replace(location=address)
         if reply.status != 200 or reply.body or reply.content_type == "text/xml":
             return reply
+        asked = {name.lower(): value for name, value in parse_qsl(query)}
+        if asked.get("request") == "GetMap":
+            self.pictures += 1
+            return reply._replace(body=_picture(int(asked["width"]), int(asked["height"])), content_type="image/png")
         document = service.document + (1_000_000 if reply.fault == "other-document" else 0)
         body = capabilities(document, fewer=reply.fault == "other-layers")
         return reply._replace(body=body, content_type="text/xml")
@@ -174,6 +181,11 @@ class FateTransport(httpx.AsyncBaseTransport):
             length = (b"Content-Length", str(len(reply.body)).encode())
             return RawResponse(200, headers=[*fields, length], stream=_CutBody(half))
         return RawResponse(reply.status, headers=fields, stream=httpx.ByteStream(reply.body))
+
+
+@cache
+def _picture(width: int, height: int) -> bytes:
+    return drawn(width, height).body
 
 
 def _failure(fault: str, host: str) -> Exception:
