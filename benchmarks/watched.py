@@ -57,7 +57,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         seconds, cpu_s = time.time() - since, daemon.cpu_s() - cpu_before
         if daemon.running():
             daemon.terminate()
-        run = daemon.wait(limit_s=options.every_s + options.seconds + 300)
+        run = daemon.wait(limit_s=2 * options.seconds + 3_600)
         with sqlite3.connect(f"file:{database}?mode=ro", uri=True) as connection:
             rows = connection.execute(
                 "SELECT endpoint_id, at FROM probe JOIN endpoint ON endpoint.id = endpoint_id"

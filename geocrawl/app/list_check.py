@@ -1,16 +1,18 @@
-"""Check the entries of a list as a client would: the service, the layer, its reference system, and one picture.
+"""Check the entries of a list as a client would: the service, the layer, its reference system and format, one picture.
 
-A service is asked once for what its entries share, and then for the content of each layer that an entry names.
+A service is asked once for what its entries share, and then for the content of each layer that an entry names, in the
+reference system and the format that it names.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from itertools import islice
+from itertools import chain, islice
+from typing import NamedTuple
 
 from geocrawl.app.list_entries import ListEntry
 from geocrawl.app.probe import candidates_at, endpoint_place, line_of, run_probes, scratch_database
@@ -39,6 +41,8 @@ from geocrawl.urls.database import DatabaseUrl
 
 _REQUESTS_A_LAYER = 8
 _SECONDS_A_LAYER = 20.0
+_BY_FORMAT = (Kind.WMS, Kind.WMTS, Kind.WFS, Kind.WCS)
+"""Kinds whose descriptions name the formats as clients do."""
 _ALIKE = 0.6
 """The least similarity of a name (`difflib`) that is offered for one that is missing."""
 _COMPARED_CHARS, _MOST_COMPARED = 80, 5_000
@@ -52,6 +56,7 @@ class EntryState(StrEnum):
     MOVED = "moved"
     LAYER_MISSING = "layer-missing"
     CRS_MISSING = "crs-missing"
+    FORMAT_MISSING = "format-missing"
     NO_CONTENT = "no-content"
     NO_SERVICE = "no-service"
     """Nothing answers, or something else than a service that may be used."""
@@ -108,8 +113,8 @@ def check_list(
         by_place[endpoint_place(candidate.endpoint)].append(entry)
     if not candidates:
         return [_result(entry, None, ()) for entry in entries], None
-    layers = {place: tuple(dict.fromkeys(n for entry in at for n in entry.layers)) for place, at in by_place.items()}
-    most = max(1, *(len(names) for names in layers.values()))
+    looks = {place: tuple(dict.fromkeys(chain.from_iterable(map(_looks, at)))) for place, at in by_place.items()}
+    most = max(1, *(len(each) for each in looks.values()))
     todo = list({candidate.endpoint.key: candidate for candidate in candidates.values()}.values())
     visits = _Visits(
         len(todo), settled, any_kind={place for place, at in by_place.items() if not all(e.kind for e in at)}
@@ -119,9 +124,8 @@ def check_list(
             replace(
                 settings,
                 maps=True,
-                map_layers=1,
                 map_requests=_REQUESTS_A_LAYER * most,
-                map_requests_per_host=_REQUESTS_A_LAYER * max(1, sum(map(len, layers.values()))),
+                map_requests_per_host=_REQUESTS_A_LAYER * max(1, sum(map(len, looks.values()))),
                 probe_time_s=settings.probe_time_s + _SECONDS_A_LAYER * most,
             ),
             path,
@@ -130,10 +134,27 @@ def check_list(
             wants_lead=visits.wants_lead,
             share_with=share_with,
             say=say,
-            content_check=lambda check: LayersCheck(check, layers),
+            content_check=lambda check: LayersCheck(check, looks),
         )
     places = {entry: endpoint_place(candidate.endpoint) for entry, candidate in candidates.items()}
     return [_result(entry, places.get(entry), visits.at.get(places.get(entry, ""), ())) for entry in entries], summary
+
+
+class Look(NamedTuple):
+    """The content that an entry asks for."""
+
+    layer: str
+    crs: str = ""
+    format: str = ""
+
+    @property
+    def key(self) -> str:
+        """Return what names it in the place of a layer (`Attempt.layer`)."""
+        return "\n".join(self)
+
+
+def _looks(entry: ListEntry) -> Iterator[Look]:
+    return (Look(name, entry.crs, entry.format) for name in entry.layers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +162,8 @@ class LayersCheck:
     """Requests content of each layer that the entries of a list name, in place of a sample (`ports.ContentCheck`)."""
 
     inner: ContentCheck
-    layers: Mapping[str, tuple[str, ...]]
-    """Place of a service → names of layers."""
+    looks: Mapping[str, tuple[Look, ...]]
+    """Place of a service → what its entries ask for."""
 
     @property
     def kind(self) -> Kind:
@@ -150,14 +171,28 @@ class LayersCheck:
         return self.inner.kind
 
     def run(self, endpoint: Endpoint, service: Service) -> ContentInterview:
-        """Check one layer after the other; the attempts name the layers as the entries do."""
+        """Check one after the other; the attempts name them (`Look.key`)."""
         attempts: list[Attempt] = []
         report = ContentReport(Level.ADVERTISED)
-        for name in self.layers.get(endpoint_place(endpoint), ()):
-            if (layer := _layer_named(service, name)) is not None:
-                report = yield from self.inner.run(endpoint, service.narrowed_to(layer))
-                attempts += (replace(attempt, layer=name) for attempt in report.attempts)
+        for look in self.looks.get(endpoint_place(endpoint), ()):
+            if (layer := _layer_named(service, look.layer)) is not None:
+                report = yield from self.inner.run(endpoint, _narrowed(service, layer, look))
+                attempts += (replace(attempt, layer=look.key) for attempt in report.attempts)
         return replace(report, attempts=tuple(attempts))
+
+
+def _narrowed(service: Service, layer: Layer, look: Look) -> Service:
+    """Return the service with one layer alone, in the reference system that a list names, if the layer has it, and in
+    the format."""
+    of_layer = service.narrowed_to(layer)
+    if stated := [code for one in service.ancestry(layer) for code in one.crs if look.crs and _is_same(code, look.crs)]:
+        layers = (replace(each, crs=()) for each in of_layer.layers[:-1])
+        of_layer = replace(of_layer, layers=(*layers, replace(of_layer.layers[-1], crs=(stated[0],))))
+    return replace(of_layer, formats=(look.format,)) if look.format else of_layer
+
+
+def _is_same(code: str, other: str) -> bool:
+    return crs_code(code).upper() == crs_code(other).upper()
 
 
 def _layer_named(service: Service, name: str) -> Layer | None:
@@ -214,35 +249,49 @@ def _result(entry: ListEntry, place: str | None, visits: Sequence[Visit]) -> Ent
             state = EntryState.NOT_CHECKED  # it may not be asked, which says nothing of it
         return replace(result, state=state, reason=line.reason, detail=line.detail, moved_to=line.moved_to)
     attempts = visit.content_report.attempts if visit.content_report else ()
-    return next(_faults(result, entry, service, attempts), _works(result, attempts))
+    return next(_faults(result, entry, service, attempts), _works(result, _looks(entry), attempts))
 
 
 def _faults(
     result: EntryResult, entry: ListEntry, service: Service, attempts: Sequence[Attempt]
 ) -> Iterator[EntryResult]:
     """Yield what a client of the entry misses, the gravest first."""
+    looks = {look.key: look for look in _looks(entry)}
     layers = {name: _layer_named(service, name) for name in entry.layers}
     for name, layer in layers.items():
         if layer is None:
             detail = f"the service advertises no layer {name!r}"
             yield replace(result, state=EntryState.LAYER_MISSING, detail=detail, nearest=_nearest(service, name))
+    came = {attempt.layer for attempt in attempts if attempt.outcome in (ContentOutcome.OK, ContentOutcome.BLANK)}
+    for key, look in looks.items():
+        is_drawn = service.kind is Kind.WMS and key in came  # in that format
+        if not is_drawn and (others := _other_formats(service, layers[look.layer], look.format)):
+            detail = f"{look.layer} is not offered as {look.format}, but as {', '.join(others[:5])}"
+            yield replace(result, state=EntryState.FORMAT_MISSING, detail=detail)
     for attempt in attempts:
-        if attempt.layer in entry.layers and attempt.outcome not in (ContentOutcome.OK, ContentOutcome.BLANK):
+        if attempt.layer in looks and attempt.layer not in came:
             state = EntryState.NOT_CHECKED if attempt.outcome is ContentOutcome.REFUSED else EntryState.NO_CONTENT
-            detail = f"{attempt.layer}: {attempt.detail}"
+            detail = f"{looks[attempt.layer].layer}: {attempt.detail}"
             yield replace(result, state=state, reason=attempt.outcome, detail=detail, requested=attempt.url)
     for name, layer in layers.items():
         line = service.ancestry(layer) if layer is not None else ()
-        offered = {crs_code(code).upper() for one in line for code in one.crs}
-        if entry.crs and offered and crs_code(entry.crs).upper() not in offered:
-            detail = f"{name} is not offered in {entry.crs}, but in {', '.join(sorted(offered)[:5])}"
+        codes = {crs_code(code).upper() for one in line for code in one.crs}
+        if entry.crs and codes and crs_code(entry.crs).upper() not in codes:
+            detail = f"{name} is not offered in {entry.crs}, but in {', '.join(sorted(codes)[:5])}"
             yield replace(result, state=EntryState.CRS_MISSING, detail=detail)
 
 
-def _works(result: EntryResult, attempts: Sequence[Attempt]) -> EntryResult:
+def _other_formats(service: Service, layer: Layer | None, format_: str) -> tuple[str, ...]:
+    """Return the formats in which a layer is offered, if a wanted one is not among them."""
+    offered = (layer.formats or service.formats) if layer is not None and service.kind in _BY_FORMAT else ()
+    known = {"".join(each.lower().split()) for each in offered}
+    return offered if format_ and "".join(format_.lower().split()) not in known else ()
+
+
+def _works(result: EntryResult, looks: Iterable[Look], attempts: Sequence[Attempt]) -> EntryResult:
     """Return the result of an entry that works, with the last content of its layers."""
-    result = replace(result, state=EntryState.OK)
-    if own := [attempt for attempt in attempts if attempt.layer in result.layers]:
+    result, keys = replace(result, state=EntryState.OK), {look.key for look in looks}
+    if own := [attempt for attempt in attempts if attempt.layer in keys]:
         result = replace(result, reason=own[-1].outcome, detail=own[-1].detail, requested=own[-1].url)
     return result
 

@@ -43,6 +43,8 @@ class ListEntry:
     layers: tuple[str, ...] = ()
     """Names for requests; empty when the list names a service alone."""
     crs: str = ""
+    format: str = ""
+    """Of pictures, tiles or features."""
     why_not: str = ""
     """Why the entry cannot be asked; '' when it can."""
 
@@ -98,9 +100,12 @@ _PLACEHOLDER = re.compile(r"\$?\{[^{}]*\}")
 _TILE = re.compile(r"\{-?(?:z|zoom|x|y|q|quadkey|TileMatrix|TileRow|TileCol)\b[^}]*\}", re.I)
 _LAYERS = ("layers", "layer", "typenames", "typename", "coverageid", "coverage")
 _CRS = ("crs", "srs", "srsname")
+_FORMAT = ("format", "outputformat")
 
 
-def _entry(name: str, url: str, kind: str = "", layers: str | list[str] = "", crs: str = "") -> Iterator[ListEntry]:
+def _entry(
+    name: str, url: str, kind: str = "", layers: str | list[str] = "", crs: str = "", format_: str = ""
+) -> Iterator[ListEntry]:
     """Yield the entry at an address or template; none without an address."""
     url = url.strip()
     if len(url) > _MOST_CHARS:
@@ -121,6 +126,7 @@ def _entry(name: str, url: str, kind: str = "", layers: str | list[str] = "", cr
         kind=_KINDS.get(service),
         layers=tuple(filter(None, (each.strip() for each in named))),
         crs=crs or next((fields[key] for key in _CRS if fields.get(key)), ""),
+        format=format_ or next((fields[key] for key in _FORMAT if fields.get(key)), ""),
         why_not=_why_not(service, before, url),
     )
 
@@ -193,6 +199,7 @@ def _of_csv(text: str, path: Path) -> Iterator[ListEntry]:
                 cell(row, "kind", "type", "service"),
                 cell(row, "layer", "layers"),
                 cell(row, "crs", "srs"),
+                cell(row, "format"),
             )
 
 
@@ -224,13 +231,15 @@ def _of_object(value: Any, depth: int = 0) -> Iterator[ListEntry]:
         return
     url = value.get("url")
     if isinstance(url, str):
-        crs = value.get("available_projections")
+        crs, parameters = value.get("available_projections"), value.get("parameters")
+        given = {key.lower(): text for key, text in parameters.items()} if isinstance(parameters, dict) else {}
         yield from _entry(
             str(value.get("name") or value.get("id") or ""),
             url,
             str(value.get("type") or ""),
             _names(next((value[key] for key in ("layers", "layer", "typeNames") if value.get(key)), "")),
             str(crs[0]) if isinstance(crs, list) and crs and "{proj}" in url else "",
+            str(given.get("format") or ""),
         )
     for key in _NESTED:
         if isinstance(value.get(key), list):
@@ -277,7 +286,10 @@ def _of_xml(body: bytes) -> Iterator[ListEntry]:
                 yield from _of_operations(_text(element, "title"), attribute(offering, "code"), hrefs)
         elif name == "Layer" and (server := child(element, "Server")) is not None:
             href = href_of(first(server, "OnlineResource"))
-            yield from _entry(_text(element, "Title"), href, attribute(server, "service"), _text(element, "Name"))
+            named = children(child(element, "FormatList"), "Format")
+            current = [text_of(each) for each in named if attribute(each, "current") in ("1", "true")]
+            of_layer = (attribute(server, "service"), _text(element, "Name"), "", next(iter(current), ""))
+            yield from _entry(_text(element, "Title"), href, *of_layer)
         elif name == "maplayer":
             title, provider = _text(element, "layername"), _text(element, "provider").lower()
             yield from _of_source(title, provider, _text(element, "datasource"))
@@ -301,4 +313,5 @@ def _of_source(title: str, provider: str, source: str) -> Iterator[ListEntry]:
         return
     kind = "tiles" if values.get("type") == "xyz" else "wmts" if "tilematrixset" in values else provider
     layers = [value for key, value in fields if key in ("layers", "typename", "identifier")]
-    yield from _entry(title, url, kind, layers, values.get("crs", "") or values.get("srsname", ""))
+    crs = values.get("crs", "") or values.get("srsname", "")
+    yield from _entry(title, url, kind, layers, crs, values.get("format", ""))

@@ -60,8 +60,8 @@ class WatchRound:
         `again`: also to recipients whose failures ask for a pause.
         """
         run, watches = self._store.runner.run, self._watches
-        await run(watches.set_paces, self._settings, self._clock.now())
         notices = await run(watches.look, self._catalogue.numbers, self._clock.now())
+        await run(watches.set_paces, self._settings, self._clock.now())
         queues: dict[str, list[Delivery]] = {}
         for delivery in sorted(await run(watches.due, self._clock.now(), again=again), key=_failures):
             queues.setdefault(delivery.watch.recipient, []).append(delivery)

@@ -17,6 +17,7 @@ from geocrawl.cli.addresses import service_address
 from geocrawl.cli.search import words_typed
 from geocrawl.errors import NothingFound, UsageError
 from geocrawl.fetch.clock import SystemClock
+from geocrawl.model.health import LEAST_EVERY_S, MOST_EVERY_S
 from geocrawl.model.watches import MOST_FAILURES, Watch
 from geocrawl.notices import read_recipient
 from geocrawl.sanitize import masked, plain
@@ -46,7 +47,7 @@ def add(
     """Tell somebody when a service dies, returns or loses layers, or when a search finds new services.
 
     Only what happens from now on is told (docs/alerts.md); the daemon, or `geocrawl watch send`, sends it. Without --to
-    the page /status shows the service, and nobody is told.
+    the page /status shows the service, and nobody is told. Of a watch that is there, another --every is its new one.
 
     Examples:
 
@@ -58,7 +59,7 @@ def add(
 
         geocrawl watch add 'land use country:DE' --to https://example.org/hook
     """
-    settings = opt.settings_from(overrides)
+    every_s, settings = interval_of(every), opt.settings_from(overrides)
     path = opt.database_path_from(settings)
     recipient, key = recipient_of(to, secret, settings, path)
     with Store.open(path, clock=SystemClock(), create=False) as store:
@@ -70,9 +71,14 @@ def add(
                     "a search: give --to (who is told), --every (how often its services are asked), or both"
                 )
             output.say_differences(catalogue.find(what, limit=0))
-        watch = Watches(store.database).add(
-            what, recipient, key, catalogue.numbers, time.time(), every_s=interval_of(every), settings=settings
-        )
+        watches, now = Watches(store.database), time.time()
+        before = watches.there(what, recipient)
+        if before is not None and every_s not in (None, before.every_s):
+            watch = watches.set_interval(before, every_s, catalogue.numbers, now, settings)
+            former = spell_duration(before.every_s) if before.every_s else "the pace of its health"
+            typer.echo(f"Watch {watch.id}: {plain(watch.subject, 300)}, {former} → {spell_duration(every_s)}")
+            return
+        watch = watches.add(what, recipient, key, catalogue.numbers, now, every_s=every_s, settings=settings)
     how = (f", every {spell_duration(watch.every_s)}" if watch.every_s else "") + (f", to {recipient}" if to else "")
     typer.echo(f"Watch {watch.id}: {plain(watch.subject, 300)}, {counted(watch.services, 'service')} now{how}")
     if key and not secret:
@@ -101,8 +107,11 @@ def remove(
     number: Annotated[int, typer.Argument(metavar="ID", help="Number of the watch (`geocrawl watch list`).")],
 ) -> None:
     """Remove a watch; what it has not sent yet is dropped."""
+    settings = opt.settings_from(overrides)
     with opt.writing(overrides) as store:
-        is_removed = Watches(store.database).remove(number)
+        watches = Watches(store.database)
+        is_removed = watches.remove(number)
+        watches.set_paces(settings, time.time())
     typer.echo(f"Watch {number} removed." if is_removed else f"There is no watch {number}.", err=not is_removed)
     if not is_removed:
         raise typer.Exit(1)
@@ -131,9 +140,12 @@ def recipient_of(to: str, secret: str, settings: Settings, path: DatabaseUrl) ->
 def interval_of(text: str) -> float | None:
     """Return the seconds that `--every` names; None for ''. Raises UsageError."""
     try:
-        return read_duration(text) if text else None
+        every_s = read_duration(text) if text else None
     except ValueError as error:
         raise UsageError(f"--every {text}: expected {error}") from None
+    if every_s is not None and not LEAST_EVERY_S <= every_s <= MOST_EVERY_S:
+        raise UsageError(f"--every {text}: expected 1 minute to 30 days, such as 5m")
+    return every_s
 
 
 def subject_of(catalogue: Catalogue, text: str) -> int | str:

@@ -28,10 +28,12 @@ from geocrawl.model import (
     HostState,
     Lease,
     Page,
+    Purpose,
     Rank,
     RankedLink,
     State,
     Status,
+    Url,
     Validators,
     Verdict,
     Visit,
@@ -203,6 +205,8 @@ class TimeBudget:
     def __init__(self, most_s: float) -> None:
         """`most_s`: seconds."""
         self._most_s = self._left_s = most_s
+        self.read: dict[Url, Page] = {}
+        """Descriptions that came in the interview: a content check that needs one again does not request it."""
 
     @property
     def is_spent(self) -> bool:
@@ -216,6 +220,8 @@ class TimeBudget:
             return Failure(ask.url, FailureCode.TIMEOUT_TOTAL, detail)
         answer = await turn.fetch(ask.url, purpose=ask.purpose, validators=validators)
         self._left_s -= answer.elapsed_ms / 1000
+        if isinstance(answer, Page) and ask.purpose is Purpose.PROBE and not answer.not_modified:
+            self.read[ask.url] = answer
         return answer
 
 
@@ -366,13 +372,16 @@ async def run_content_check(
 ) -> ContentReport:
     """Make the requests of the content check that `begin` begins, at most `most` of them, and return its report.
 
-    `on_request` is called before each request. Requests beyond `most` are answered with a Failure (`budget`), those
-    after the `time` with another (`timeout-total`).
+    `on_request` is called before each request. What the interview has read is not requested again. Requests beyond
+    `most` are answered with a Failure (`budget`), those after the `time` with another (`timeout-total`).
     """
     conversation = _Conversation(begin, pool, suspect)
     left = most
     step = conversation.first()
     while isinstance(step, Ask):
+        if (known := time.read.pop(step.url, None)) is not None:
+            step = await conversation.next(known)
+            continue
         if left > 0:
             if not time.is_spent:
                 on_request()

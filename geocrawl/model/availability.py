@@ -142,7 +142,10 @@ def response_times(sums: Sequence[ProbeSum]) -> dict[int, float]:
 
     They are upper bounds of the classes in which times are counted, at most a third above the time itself.
     """
-    counts = sum((Counter(each.times) for each in sums), Counter[int]())
+    counts = Counter[int]()
+    for each in sums:  # thousands, where a service is watched in minutes
+        for bound, count in each.times.items():
+            counts[bound] += count
     if counts.total() < 2:
         return {}
     return {percent: next(_bounds(counts, percent)) for percent in (50, 90, 99)}

@@ -19,10 +19,11 @@ from tests.support.crawls import settings_for
 from tests.support.loopback import Handler, running
 
 WMS = f"{GEOSERVER}/wms"
+KNOWN = ("png", "jpeg")
 
 
-def entry(url: str, *layers: str, kind: Kind | None = None, crs: str = "") -> ListEntry:
-    return ListEntry(url, url, kind, layers, crs)
+def entry(url: str, *layers: str, kind: Kind | None = None, crs: str = "", format_: str = "") -> ListEntry:
+    return ListEntry(url, url, kind, layers, crs, format_)
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +79,21 @@ def test_a_tile_of_the_layer_that_the_entry_names_is_requested(web: DemoWeb) -> 
     results = check(web, *(entry(address, name, kind=Kind.WMTS) for name in ("fairways", "anchorages")))
     assert [result.state for result in results] == [EntryState.OK] * 2
     assert "fairways" in results[0].requested and "anchorages" in results[1].requested
+    asked = [each for each in map(str, web.requests) if "/charts/wmts" in each and "getcapabilities" in each.lower()]
+    assert len(asked) == 1, "what the probe has read, the first content check does not request again"
+
+
+def test_each_entry_is_asked_in_its_own_reference_system_and_format(web: DemoWeb) -> None:
+    wms = [
+        entry(WMS, "roads", crs=crs, format_=f"image/{name}") for crs in ("EPSG:4326", "EPSG:3857") for name in KNOWN
+    ]
+    wmts = entry("http://maps.sandhaven-harbour.example/charts/wmts", "fairways", kind=Kind.WMTS, format_="image/webp")
+    *drawn, tiles = check(web, *wms, wmts)
+    for each, result in zip(wms, drawn, strict=True):
+        assert result.state is EntryState.OK, result
+        assert f"CRS={each.crs}" in result.requested and f"FORMAT={each.format}" in result.requested, result
+    assert (tiles.state, tiles.has_failed) == (EntryState.FORMAT_MISSING, True)
+    assert tiles.detail == "fairways is not offered as image/webp, but as image/png"
 
 
 def test_what_cannot_be_asked_says_why(web: DemoWeb) -> None:

@@ -42,7 +42,8 @@ _JOSM = """<imagery xmlns="http://josm.openstreetmap.de/maps-1.0"><entry><name>R
 <url><![CDATA[https://example.org/wms?LAYERS=roads&FORMAT=image/jpeg&SRS={proj}&BBOX={bbox}]]></url></entry></imagery>"""
 _WMC = """<ViewContext version="1.1.0" xmlns="http://www.opengis.net/context" xmlns:xlink="http://www.w3.org/1999/xlink">
 <LayerList><Layer queryable="1" hidden="0"><Server service="OGC:WMS" version="1.1.1">
-<OnlineResource xlink:href="https://example.org/wms"/></Server><Name>roads</Name><Title>Roads</Title></Layer></LayerList>
+<OnlineResource xlink:href="https://example.org/wms"/></Server><Name>roads</Name><Title>Roads</Title>
+<FormatList><Format>image/gif</Format><Format current="1">image/png</Format></FormatList></Layer></LayerList>
 </ViewContext>"""
 _OWC_ATOM = """<feed xmlns="http://www.w3.org/2005/Atom" xmlns:owc="http://www.opengis.net/owc/1.0"><entry><title>Roads</title>
 <owc:offering code="http://www.opengis.net/spec/owc-atom/1.0/req/wms">
@@ -112,9 +113,14 @@ def test_an_imagery_index_names_layers_in_its_templates(tmp_path: Path) -> None:
     assert tiles.why_not and matrix.kind is Kind.WMTS and not matrix.why_not
 
 
-@pytest.mark.parametrize("text", [_JOSM, _WMC, _OWC_ATOM, _OWC_JSON], ids=["josm", "wmc", "owc-atom", "owc-json"])
-def test_contexts_and_indexes_in_xml_name_service_and_layer(tmp_path: Path, text: object) -> None:
+@pytest.mark.parametrize(
+    ("text", "format_"),
+    [(_JOSM, "image/jpeg"), (_WMC, "image/png"), (_OWC_ATOM, ""), (_OWC_JSON, "")],
+    ids=["josm", "wmc", "owc-atom", "owc-json"],
+)
+def test_contexts_and_indexes_in_xml_name_service_and_layer(tmp_path: Path, text: object, format_: str) -> None:
     (entry,) = _read(tmp_path, text)
+    assert entry.format == format_
     assert (entry.name, entry.kind, entry.layers) == ("Roads", Kind.WMS, ("roads",))
     assert entry.url.startswith("https://example.org/wms")
 
@@ -126,7 +132,8 @@ def test_a_project_of_qgis_names_the_sources_of_its_layers(tmp_path: Path) -> No
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("project.qgs", _QGIS)
     assert _short(read_entries(archive)) == expected
-    assert read_entries(archive)[0].url == "https://example.org/wms?map=/r.map"
+    roads, *_ = read_entries(archive)
+    assert (roads.url, roads.format) == ("https://example.org/wms?map=/r.map", "image/png")
 
 
 def test_a_terria_catalogue_is_read_through_its_groups(tmp_path: Path) -> None:

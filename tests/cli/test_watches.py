@@ -73,6 +73,24 @@ def test_a_webhook_is_told_once_that_a_service_died(catalogue: Catalogue, hook: 
     assert [each["what"] for each in json.loads(body)["notices"]] == ["died"]
 
 
+def test_another_interval_of_a_watch_that_is_there_takes_the_place_of_the_former_one(catalogue: Catalogue) -> None:
+    def every() -> list[float]:
+        with Store.open(catalogue.path, clock=SystemClock(), create=False) as store:
+            return [row[0] for row in store.connection.execute("SELECT every_s FROM endpoint")]
+
+    assert catalogue.run("watch", "add", "1").code == 0
+    told = [catalogue.run("watch", "add", "1", "--every", each).out for each in ("5m", "10m")]
+    assert told == ["Watch 1: service 1, the pace of its health → 5m\n", "Watch 1: service 1, 5m → 10m\n"]
+    assert every() == [600.0]
+    same = catalogue.run("watch", "add", "1", "--every", "10m")
+    assert same.code == 2 and "watch 1 tells nobody of that already" in same.err
+    assert catalogue.run("watch", "add", "1", "--every", "2m", "--to", "mail:a@b.example").code == 2, "no mail server"
+    assert catalogue.run("watch", "add", "alive:yes", "--every", "2m").code == 0
+    assert every() == [120.0], "the shorter interval holds"
+    assert catalogue.run("watch", "remove", "2").code == 0
+    assert every() == [600.0], "what is left holds again"
+
+
 def test_a_mail_is_sent_once_when_a_search_finds_something_new(
     catalogue: Catalogue, mails: MailServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +183,8 @@ def test_private_receivers_need_permission(catalogue: Catalogue, hook: Hook) -> 
         (["downtime", "b.example", "--to", "2030-01-01"], 1, "no service of this host"),
         (["downtime"], 0, "No downtimes"),
         (["ack", "1"], 2, "service 1 is well"),
+        (["add", "no-such-service", "--every", "30s"], 2, "--every 30s: expected 1 minute to 30 days"),
+        (["add", "1", "--every", "31d"], 2, "expected 1 minute to 30 days, such as 5m"),
         (["list"], 0, "No watches"),
     ],
 )

@@ -7,9 +7,10 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import bindparam, case, func, select, update
 
 from geocrawl.errors import UsageError
+from geocrawl.model import Kind
 from geocrawl.model.health import DAY_S, LEAST_EVERY_S, MOST_EVERY_S, first_probe
 from geocrawl.settings import Settings
 from geocrawl.store.database.connection import Connection
@@ -40,8 +41,9 @@ _LAST_REQUESTS = select(
         .scalar_subquery(),
         1,
     ),
+    case((ENDPOINT.c.kind == Kind.WMS, 2), else_=1),
 ).where(in_list(ENDPOINT.c.id, "endpoints"))
-"""Read how many requests the last valid description of each endpoint took."""
+"""Read how many requests the last valid description of each endpoint took, and how many content of a layer takes."""
 _CRAWL_DELAYS = select(HOST.c.name, HOST.c.crawl_delay_s).where(in_list(HOST.c.name, "hosts"))
 
 
@@ -82,14 +84,13 @@ class HostLoads:
             self._every_s[host][endpoint] = every_s
 
     def accept(self, services: Collection[int], every_s: float) -> None:
-        """Add the endpoints of these services at an interval. Raises UsageError for one that is out of bounds or that
-        a host of them cannot bear, with the shortest that it can.
+        """Add the endpoints of these services at an interval. Raises UsageError for one that a host of them cannot
+        bear, with the shortest that it can.
 
         A host bears what its delay and its daily limit leave room for: the requests of a light probe of each of its
-        watched endpoints, for its description and for content of a layer, each as often as it is watched.
+        watched endpoints, for its description and for content of a layer, each as often as it is watched. The content
+        of a WMS is two pictures, whose order of axes is compared.
         """
-        if not LEAST_EVERY_S <= every_s <= MOST_EVERY_S:
-            raise UsageError("--every: expected 1 minute to 30 days, such as 5m")
         new: defaultdict[str, dict[int, float]] = defaultdict(dict)
         for endpoint, _, _, host, *_ in self._connection.execute(_OF_SERVICES, {"services": sorted(services)}):
             new[host][endpoint] = every_s
@@ -97,7 +98,8 @@ class HostLoads:
         for host, endpoints in new.items():
             self._refuse(host, endpoints, delays[host], every_s)
         for host, endpoints in new.items():
-            self._every_s[host] |= endpoints
+            paced = self._every_s[host]
+            paced |= {endpoint: min(every_s, paced.get(endpoint, math.inf)) for endpoint in endpoints}
 
     def _refuse(self, host: str, new: Mapping[int, float], delay_s: float, every_s: float) -> None:
         others = {endpoint: pace_s for endpoint, pace_s in self._every_s[host].items() if endpoint not in new}
@@ -118,8 +120,8 @@ class HostLoads:
     def _read_requests(self, endpoints: set[int]) -> None:
         if missing := sorted(endpoints - self._requests.keys()):
             rows = self._connection.execute(_LAST_REQUESTS, {"endpoints": missing})
-            content = int(self._settings.maps and self._settings.map_requests > 0)
-            self._requests |= {endpoint: max(requests, 1) + content for endpoint, requests in rows}
+            most = self._settings.map_requests if self._settings.maps else 0
+            self._requests |= {endpoint: max(requests, 1) + min(content, most) for endpoint, requests, content in rows}
 
 
 def _delays(connection: Connection, hosts: Collection[str], settings: Settings) -> Mapping[str, float]:

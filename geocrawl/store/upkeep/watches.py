@@ -116,6 +116,7 @@ _NOTE_QUIET = (
     .where(in_list(WATCH.c.id, "watches"), WATCH.c.change_id < bindparam("highest"))
     .values(change_id=bindparam("highest"))
 )
+_NOTE_INTERVAL = _CHANGE_WATCH.values(every_s=bindparam("every"))
 _NOTE_ERROR = _CHANGE_WATCH.values(last_error=bindparam("error"))
 _NOTE_FAILURE = _CHANGE_WATCH.values(failures=WATCH.c.failures + 1, retry_at=bindparam("again_at"), busy_until=0)
 _NOTE_DELIVERY = _CHANGE_WATCH.values(
@@ -149,6 +150,26 @@ class Watches:
         """Return every watch, the oldest first."""
         return [_watch(row) for row in self._connection.execute(_WATCHES).dicts()]
 
+    def there(self, subject: int | str, recipient: str) -> Watch | None:
+        """Return the watch on a service or a saved search that tells a recipient; None for no such watch."""
+        of = (subject, "") if isinstance(subject, int) else (None, subject)
+        values = {"service": of[0], "query": of[1], "recipient": recipient}
+        row = self._connection.execute(_SAME, values).fetchone()
+        return None if row is None else self._one(row[0])
+
+    def set_interval(self, watch: Watch, every_s: float, numbers: Numbers, at: float, settings: Settings) -> Watch:
+        """Change the time between two probes of what is watched, and return the watch. Raises UsageError for an
+        interval that hosts cannot bear."""
+        ids = numbers(watch.query) if watch.service_id is None else _existing(self._connection, watch.service_id)
+        HostLoads(self._connection, settings).accept(ids, every_s)
+        with self._database.transaction:
+            self._connection.execute(_NOTE_INTERVAL, {"watch": watch.id, "every": every_s})
+            set_paces(self._connection, settings, at)
+        return self._one(watch.id)
+
+    def _one(self, number: int) -> Watch:
+        return _watch(next(self._connection.execute(_ONE_WATCH, {"watch": number}).dicts()))
+
     def add(
         self,
         subject: int | str,
@@ -174,9 +195,8 @@ class Watches:
             query = ""
         else:
             ids, service_id, query = numbers(subject), None, subject
-        same = {"service": service_id, "query": query, "recipient": recipient}
-        if (there := self._connection.execute(_SAME, same).fetchone()) is not None:
-            raise UsageError(f"watch {there[0]} tells {recipient or 'nobody'} of that already")
+        if (there := self.there(subject, recipient)) is not None:
+            raise UsageError(f"watch {there.id} tells {recipient or 'nobody'} of that already")
         if every_s is not None and settings is not None:
             (loads or HostLoads(self._connection, settings)).accept(ids, every_s)
         with self._database.transaction:
@@ -193,7 +213,7 @@ class Watches:
             number = self._connection.execute(_ADD_WATCH, row).fetchone()[0]
             if settings is not None and loads is None:
                 set_paces(self._connection, settings, at)
-        return _watch(next(self._connection.execute(_ONE_WATCH, {"watch": number}).dicts()))
+        return self._one(number)
 
     def remove(self, number: int) -> bool:
         """Delete a watch with its notices; return whether there was one."""

@@ -1,9 +1,9 @@
 """Check the content of a WMTS: request one tile with content (OGC 07-057r7, 7.2 by KVP, 10.2 RESTful).
 
 The capabilities list the tiles. That list is too long to be stored with the service, so the capabilities are requested
-again. Tiles on another host are requested where the endpoint's host has none. A tile that does not come is requested in
-another manner (`remedies`), then another tile. A tile of little but background may be a drawn message: it is compared
-with a tile of another place.
+again where the interview has not just read them. Tiles on another host are requested where the endpoint's host has
+none. A tile that does not come is requested in another manner (`remedies`), then another tile. A tile of little but
+background may be a drawn message: it is compared with a tile of another place.
 """
 
 from __future__ import annotations
@@ -96,9 +96,9 @@ class TileSource:
 
     def _manners(self, layer: TileLayer) -> Iterator[TileManner]:
         for url in self.addresses:
-            for name in formats_of(layer) if url is not None else requestable(layer.templates):
+            names = formats_of(layer) if url is not None else requestable(layer.templates)
+            for name in sorted(names, key=lambda name: name not in self.service.formats)[:1]:
                 yield TileManner(url, name, layer.styles[0] if layer.styles else "")
-                break
 
     def url(self, layer: TileLayer, tile: Tile, manner: TileManner) -> Url | None:
         """Return a tile's address; None without one, and for one that is too long or within an intranet."""
@@ -222,9 +222,11 @@ def check_content(endpoint: Endpoint, service: Service, most: int) -> ContentInt
     if tiles is None:
         return attempts.report(endpoint)
     usable = [layer for layer in tiles.layers if formats_of(layer) or layer.templates]
-    wanted = {layer.name for layer in service.layers}
+    wanted = {layer.name: {crs_code(code) for code in layer.crs} for layer in service.layers}
     for layer in spread([layer for layer in usable if layer.name in wanted] or usable, most):
-        yield from _try(tiles, layer, attempts)
+        codes = wanted.get(layer.name, ())
+        sets = {name: each for name, each in tiles.sets.items() if crs_code(each.crs) in codes}
+        yield from _try(replace(tiles, sets=sets or tiles.sets), layer, attempts)
         if attempts.is_enough:
             break
     return attempts.report(endpoint)
