@@ -41,8 +41,6 @@ from geocrawl.urls.database import DatabaseUrl
 
 _REQUESTS_A_LAYER = 8
 _SECONDS_A_LAYER = 20.0
-_BY_FORMAT = (Kind.WMS, Kind.WMTS, Kind.WFS, Kind.WCS)
-"""Kinds whose descriptions name the formats as clients do."""
 _ALIKE = 0.6
 """The least similarity of a name (`difflib`) that is offered for one that is missing."""
 _COMPARED_CHARS, _MOST_COMPARED = 80, 5_000
@@ -282,10 +280,11 @@ def _faults(
 
 
 def _other_formats(service: Service, layer: Layer | None, format_: str) -> tuple[str, ...]:
-    """Return the formats in which a layer is offered, if a wanted one is not among them."""
-    offered = (layer.formats or service.formats) if layer is not None and service.kind in _BY_FORMAT else ()
+    """Return the formats in which a layer is offered, if a wanted media type is not among them; other names of formats
+    are each program's own."""
+    offered = (layer.formats or service.formats) if layer is not None else ()
     known = {"".join(each.lower().split()) for each in offered}
-    return offered if format_ and "".join(format_.lower().split()) not in known else ()
+    return offered if "/" in format_ and "".join(format_.lower().split()) not in known else ()
 
 
 def _works(result: EntryResult, looks: Iterable[Look], attempts: Sequence[Attempt]) -> EntryResult:
