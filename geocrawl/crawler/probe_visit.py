@@ -379,7 +379,7 @@ async def run_content_check(
     left = most
     step = conversation.first()
     while isinstance(step, Ask):
-        if (known := time.read.pop(step.url, None)) is not None:
+        if (known := time.read.get(step.url)) is not None:
             step = await conversation.next(known)
             continue
         if left > 0:
