@@ -134,11 +134,12 @@ def test_found_layers_open_by_one_file(servers: dict[str, dict[str, Any]], comma
     assert sum(each["colours"] > 1 for each in found) >= len(found) - 2, found
 
 
+@pytest.mark.parametrize("kind", ["wms", "wfs"])
 def test_a_layer_of_a_file_is_drawn_like_one_that_is_added_by_hand(
-    servers: dict[str, dict[str, Any]], command: Geocrawl, tmp_path: Path
+    servers: dict[str, dict[str, Any]], command: Geocrawl, tmp_path: Path, kind: str
 ) -> None:
     crawled(servers, command)
-    query = {"q": "kind:wms provider:127.0.0.1", "limit": "100"}
+    query = {"q": f"kind:{kind} provider:127.0.0.1", "limit": "100"}
     with TestClient(make_application(Options(command.db), Settings()), base_url="http://localhost") as client:
         assert compared(client, query, tmp_path) >= 3
 

@@ -46,7 +46,7 @@ def source_of(service: Service, layer: Layer | None) -> QgisLayer | None:
     form = next((each for each in forms if path.endswith(each.path_ends)), None)
     if form is None:
         return None
-    crs = form.crs or _system_of(layer)
+    crs = form.crs or _system_of(layer, _COMMON_SYSTEMS if form.type == "raster" else ())
     values = {
         "address": address,
         "name": name,
@@ -58,19 +58,20 @@ def source_of(service: Service, layer: Layer | None) -> QgisLayer | None:
 
 
 _COMMON_SYSTEMS = ("EPSG:3857", "EPSG:4326", "CRS:84")
-"""Reference systems that a layer is opened in first: those of maps, which every program knows."""
+"""Reference systems that pictures are asked in first: those of maps, which every program knows. Features come in the
+layer's own, which stands first: QGIS draws them in any, and not every server transforms them."""
 _HIGHEST_EPSG_CODE = 32_767
 """Codes of EPSG's data set end here (IOGP guidance note 7-1); others are a server's own, which QGIS does not know."""
 
 
-def _system_of(layer: Layer) -> str:
-    """Return the code of a reference system that the layer offers and QGIS knows, EPSG's before Esri's; else
-    `EPSG:4326`."""
+def _system_of(layer: Layer, preferred: Sequence[str]) -> str:
+    """Return the code of a reference system that the layer offers and QGIS knows: a preferred one, else EPSG's before
+    Esri's, else `EPSG:4326`."""
     offered = [plain(code).upper() for code in layer.crs]
     esri = (code for code in offered if code.startswith("ESRI:"))
     known = (code for code in offered if code.startswith("EPSG:") and code[5:].isdecimal())
     official = (code for code in known if int(code[5:]) <= _HIGHEST_EPSG_CODE)
-    return next((code for code in _COMMON_SYSTEMS if code in offered), next(chain(official, esri), "EPSG:4326"))
+    return next((code for code in preferred if code in offered), next(chain(official, esri), "EPSG:4326"))
 
 
 def pyqgis(service: Service, layer: Layer | None) -> str:
