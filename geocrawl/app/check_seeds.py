@@ -21,6 +21,8 @@ from geocrawl.settings import Settings
 from geocrawl.urls.database import DatabaseUrl
 
 ANSWERS, MOVED, REFUSED, RESTING, DEAD = "answers", "moved", "refused", "resting", "dead"
+_NOT_DEAD = {401: REFUSED, 403: REFUSED, 407: REFUSED, 429: RESTING, 451: REFUSED, 503: RESTING}
+"""Statuses (RFC 9110, RFC 6585, RFC 7725) of pages that are there: for others, or later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +30,8 @@ class SeedAnswer:
     """How a start page answered."""
 
     outcome: str
-    """answers; moved: redirected to another address; refused: robots.txt or the operator's lists forbid the request;
-    resting: its host is in back-off or leased by another process; dead."""
+    """answers; moved: redirected to another address; refused: the server, robots.txt or the operator's lists forbid the
+    request; resting: its server asks to come later, or its host is in back-off or leased by another process; dead."""
     reason: str
     """ok, http-404, dns, robots …"""
     detail: str = ""
@@ -139,6 +141,7 @@ def answer_of(url: Url, answer: Page | Failure) -> SeedAnswer:
     moved_to = "" if answer.final.identity == url.identity else answer.final.address
     if not 200 <= answer.status < 300:
         detail = f"after a redirect to {moved_to}" if moved_to else ""
-        return SeedAnswer(DEAD, f"http-{answer.status}", detail, "", answer.status, round(answer.elapsed_ms, 1))
+        outcome, elapsed_ms = _NOT_DEAD.get(answer.status, DEAD), round(answer.elapsed_ms, 1)
+        return SeedAnswer(outcome, f"http-{answer.status}", detail, "", answer.status, elapsed_ms)
     outcome = MOVED if moved_to else ANSWERS
     return SeedAnswer(outcome, "ok", "", moved_to, answer.status, round(answer.elapsed_ms, 1))

@@ -30,7 +30,14 @@ from tests.support.processes import clean_environment
 from tests.support.world import World, candidate, link, url, verdict
 
 DELAY_S = 0.2
-STATUS = {"gone.example": 404, "sick.example": 500, "moved.example": 301, "lost.example": 302}
+STATUS = {
+    "gone.example": 404,
+    "sick.example": 500,
+    "moved.example": 301,
+    "lost.example": 302,
+    "login.example": 401,
+    "busy.example": 429,
+}
 TARGETS = {"moved.example": "http://new.example/maps", "lost.example": "http://gone.example/"}
 
 
@@ -93,7 +100,7 @@ def crawl(home: Path, proxy: str, *seeds: str) -> None:
 def test_it_says_of_each_start_page_whether_it_answers_where_it_moved_and_why_it_does_not(
     tmp_path: Path, web: Web
 ) -> None:
-    names = ("fine", "moved", "lost", "gone", "sick", "closed", "unsaid", "left")
+    names = ("fine", "moved", "lost", "gone", "sick", "login", "busy", "closed", "unsaid", "left")
     keep(tmp_path, *(f"http://{name}.example/" for name in names), forgotten="left.example")
     done = check(tmp_path, web, "--json")
     assert done.returncode == 1, done.stderr
@@ -104,6 +111,8 @@ def test_it_says_of_each_start_page_whether_it_answers_where_it_moved_and_why_it
         "lost.example": ("dead", "http-404"),
         "gone.example": ("dead", "http-404"),
         "sick.example": ("dead", "http-500"),
+        "login.example": ("refused", "http-401"),
+        "busy.example": ("resting", "http-429"),
         "closed.example": ("refused", "robots"),
         "unsaid.example": ("dead", "robots-unreachable"),
         "left.example": ("refused", "forgotten"),
