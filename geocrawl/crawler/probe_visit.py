@@ -196,6 +196,10 @@ def _watched_host(lease: Lease, result: Verdict | NotAllowed | NotModified, host
     return replace(host, next_at=min(host.next_at, now + second_look_s(every_s)))
 
 
+_LONGEST_KEPT = 1 << 20
+"""A description with more bytes is not kept for the content check."""
+
+
 class TimeBudget:
     """The time that a service's answers may take in one visit, so that its host's other addresses are visited soon.
 
@@ -206,7 +210,7 @@ class TimeBudget:
         """`most_s`: seconds."""
         self._most_s = self._left_s = most_s
         self.read: dict[Url, Page] = {}
-        """Descriptions that came in the interview: a content check that needs one again does not request it."""
+        """Short descriptions that came in the interview: a content check that needs one does not request it again."""
 
     @property
     def is_spent(self) -> bool:
@@ -220,9 +224,13 @@ class TimeBudget:
             return Failure(ask.url, FailureCode.TIMEOUT_TOTAL, detail)
         answer = await turn.fetch(ask.url, purpose=ask.purpose, validators=validators)
         self._left_s -= answer.elapsed_ms / 1000
-        if isinstance(answer, Page) and ask.purpose is Purpose.PROBE and not answer.not_modified:
+        if ask.purpose is Purpose.PROBE and isinstance(answer, Page) and self._is_kept(answer):
             self.read[ask.url] = answer
         return answer
+
+    @staticmethod
+    def _is_kept(page: Page) -> bool:
+        return not page.not_modified and len(page.body) <= _LONGEST_KEPT
 
 
 Result = TypeVar("Result", Verdict, ContentReport)
