@@ -47,7 +47,8 @@ def add(
     """Tell somebody when a service dies, returns or loses layers, or when a search finds new services.
 
     Only what happens from now on is told (docs/alerts.md); the daemon, or `geocrawl watch send`, sends it. Without --to
-    the page /status shows the service, and nobody is told. Of a watch that is there, another --every is its new one.
+    the page /status shows the service, and nobody is told. Given again with
+    another --every, the command changes the interval of the watch.
 
     Examples:
 
