@@ -133,7 +133,7 @@ def write_report_html(rows: Iterable[ReportedService], stream: TextIO, *, month:
         ("period", f"{month}, in UTC"),
         ("catalogue", text(catalogue)),
         ("question", "Which services are new, went down, came back or lost layers, and how available were they?"),
-        ("answer", f"{changes}. Found, probed or changed: {counted(count, 'service')}; {share}."),
+        ("answer", f"{changes}. Services that were found, probed or changed: {count:,}; {share}."),
     )
     stream.write("<dl>\n")
     stream.writelines(f"<dt>{name}</dt><dd>{told}</dd>\n" for name, told in asked)

@@ -257,9 +257,9 @@ def test_the_report_counts_what_happened(catalogue: Catalogue, tmp_path: Path) -
     page = out.read_text("utf-8")
     asked, _, _ = page.partition("<h2>")
     assert f"<dt>period</dt><dd>{month()}, in UTC</dd>\n<dt>catalogue</dt><dd>crawl.db</dd>\n<dt>question</dt>" in asked
-    assert "<dt>answer</dt><dd>1 went down, 0 came back, 0 lost layers, 2 new. 2 services were found" in asked
+    assert "<dt>answer</dt><dd>1 went down, 0 came back, 0 lost layers, 2 new. Services that were found" in asked
     assert "Went down: 1" in page and "New: 2" in page and "Least available: 1" in page and "20.0%" in page
-    assert "0 services were found" in catalogue.run("report", "--month", "2001-01").out
+    assert "found, probed or changed: 0;" in catalogue.run("report", "--month", "2001-01").out
 
 
 def test_inspire_judges_a_month_where_enough_probes_tell(catalogue: Catalogue) -> None:
