@@ -44,7 +44,7 @@ class ListEntry:
     """Names for requests; empty when the list names a service alone."""
     crs: str = ""
     format: str = ""
-    """Of pictures, tiles or features."""
+    """The format of pictures, tiles or features that the entry names; '' when it names none."""
     why_not: str = ""
     """Why the entry cannot be asked; '' when it can."""
 

@@ -130,7 +130,7 @@ _ARGUMENTS = (
     "--renderer-process-limit=1",
 )
 _REMOVED = "for (const each of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete window[each];"
-"""What could speak UDP is taken from pages, besides the arguments above, whose names have changed before."""
+"""Takes from pages what could speak UDP, as the arguments above do, whose names have changed before."""
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ")
 """Variables of the environment that the browser gets: no settings, no passwords."""
 

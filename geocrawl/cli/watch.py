@@ -47,8 +47,8 @@ def add(
     """Tell somebody when a service dies, returns or loses layers, or when a search finds new services.
 
     Only what happens from now on is told (docs/alerts.md); the daemon, or `geocrawl watch send`, sends it. Without --to
-    the page /status shows the service, and nobody is told. Given again with
-    another --every, the command changes the interval of the watch.
+    the page /status shows the service, and nobody is told. Given again with another --every, the command changes the
+    interval of the watch.
 
     Examples:
 
@@ -68,22 +68,25 @@ def add(
         what = subject_of(catalogue, words_typed(subject).strip())
         if isinstance(what, str):
             if not (to or every):
-                raise UsageError(
-                    "a search: give --to (who is told), --every (how often its services are asked), or both"
-                )
+                raise UsageError("a search: give --to (who is told), --every (how often services are asked), or both")
             output.say_differences(catalogue.find(what, limit=0))
         watches, now = Watches(store.database), time.time()
         before = watches.there(what, recipient)
         if before is not None and every_s not in (None, before.every_s):
-            watch = watches.set_interval(before, every_s, catalogue.numbers, now, settings)
-            former = spell_duration(before.every_s) if before.every_s else "the pace of its health"
-            typer.echo(f"Watch {watch.id}: {plain(watch.subject, 300)}, {former} → {spell_duration(every_s)}")
+            _print_change(before, watches.set_interval(before, every_s, catalogue.numbers, now, settings))
             return
         watch = watches.add(what, recipient, key, catalogue.numbers, now, every_s=every_s, settings=settings)
     how = (f", every {spell_duration(watch.every_s)}" if watch.every_s else "") + (f", to {recipient}" if to else "")
     typer.echo(f"Watch {watch.id}: {plain(watch.subject, 300)}, {counted(watch.services, 'service')} now{how}")
     if key and not secret:
         typer.echo(f"Key of the signature, shown only now: {key}")
+
+
+def _print_change(before: Watch, watch: Watch) -> None:
+    former, now = (
+        spell_duration(each.every_s) if each.every_s else "the pace of its health" for each in (before, watch)
+    )
+    typer.echo(f"Watch {watch.id}: {plain(watch.subject, 300)}, {former} → {now}")
 
 
 def list_(overrides: opt.Overrides, json: opt.Json = False) -> None:

@@ -173,7 +173,7 @@ class _Naps:
         self._promised_at = -math.inf
         """Time at which an address was to be ready at the last look."""
         self._broken_promises = 0
-        """How many times in a row nothing could be leased at that time."""
+        """Number of looks in a row that leased nothing although an address was to be ready."""
 
     def next_s(self, now: float, ready_at: float) -> float:
         """Return the shortest sleep before the next look; it doubles each time that nothing could be leased when

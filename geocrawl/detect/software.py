@@ -255,8 +255,8 @@ def _known() -> _Known:
 
 
 def _hints(signs: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield words of the signs, or signs, of which each sign contains one: half as many, and all pages are searched for
-    them."""
+    """Yield texts, words of the signs or whole ones, such that each sign contains one of them: all pages are searched
+    for them, and they are half as many as the signs."""
     left = set(signs)
     words = left.union(*(_SIGN_WORD.findall(sign) for sign in left))
     while left:

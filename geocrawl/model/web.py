@@ -470,7 +470,7 @@ class IpRequest:
     lasts_s: float
     """Longest duration of the request."""
     late_s: float = 0.0
-    """How late the request may begin: the next ones count from then."""
+    """Longest time, seconds, by which the request may begin after its time: the next ones count from then."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ def test_a_command_whose_disk_is_full_says_so_and_ends(name: str, whole: Path, w
             assert process.wait(5) in (1, 3), "ended by itself"
         except TimeoutError:
             process.send_signal(signal.SIGINT)
-            assert process.wait() in (0, 3, 130), "ended by one signal"
+            assert process.wait(LIMIT_S) in (0, 3, 130), "ended by one signal"
         text = said.read_text()
         assert any(each in text for each in WORDS), text
         assert "Traceback" not in text and "written again" not in text, text
