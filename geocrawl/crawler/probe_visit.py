@@ -93,12 +93,12 @@ class ProbeVisitor:
         """Visit the leased endpoint. Whatever a server sends, no exception is raised."""
         candidate = lease.entry.candidate
         assert candidate is not None, "a probe's lease carries its candidate"
-        probe, time = self._probes[candidate.endpoint.kind], TimeBudget(self._probe_time_s)
+        probe, requests = self._probes[candidate.endpoint.kind], VisitRequests(turn, self._probe_time_s)
         entry, suspect = lease.entry, lease.entry.is_suspect
-        result = await run_interview(probe, candidate, turn, self._pool, entry.validators, time=time, suspect=suspect)
+        result = await run_interview(probe, candidate, requests, self._pool, entry.validators, suspect=suspect)
         content = None
         if isinstance(result, Verdict):
-            content = await self._check_content(result, entry, turn, time)
+            content = await self._check_content(result, entry, requests)
         host = _watched_host(lease, result, turn.host, self._clock.now())
         if isinstance(result, NotAllowed):
             return self._refused(lease, result, host)
@@ -108,9 +108,7 @@ class ProbeVisitor:
             self._guesses.note(candidate, result)
         return self._judged(lease, result, content, host, candidate)
 
-    async def _check_content(
-        self, verdict: Verdict, entry: Entry, turn: Turn, time: TimeBudget
-    ) -> ContentReport | None:
+    async def _check_content(self, verdict: Verdict, entry: Entry, requests: VisitRequests) -> ContentReport | None:
         """Check the content of a valid service within the budgets of the visit and of the host. A light probe, whose
         number its interval bounds, checks one layer in turn instead."""
         service, candidate = verdict.service, entry.candidate
@@ -130,7 +128,7 @@ class ProbeVisitor:
             self._map_requests_spent[host] += not entry.is_light
 
         begin = partial(check.run, candidate.endpoint, service)
-        return await run_content_check(begin, turn, self._pool, most, spend, time, suspect=entry.is_suspect)
+        return await run_content_check(begin, requests, self._pool, most, spend, suspect=entry.is_suspect)
 
     def _refused(self, lease: Lease, found: NotAllowed, host: HostState) -> Visit:
         state = State.REFUSED if found.retry_after_s is None else State.FAILED
@@ -200,37 +198,42 @@ _LONGEST_KEPT = 1 << 20
 """A description with more bytes is not kept for the content check."""
 
 
-class TimeBudget:
-    """The time that a service's answers may take in one visit, so that its host's other addresses are visited soon.
+class VisitRequests:
+    """The requests of one visit to a service: bounded in time, and no short description is asked for twice.
 
-    What counts is the server's time alone: waits for the delay of the host do not.
+    The time is bounded so that other addresses of the host are visited soon. What counts is the server's time alone:
+    waits for the delay of the host do not.
     """
 
-    def __init__(self, most_s: float) -> None:
-        """`most_s`: seconds."""
+    def __init__(self, turn: Turn, most_s: float) -> None:
+        """`turn`: of the leased host. `most_s`: seconds that all answers together may take."""
+        self._turn = turn
         self._most_s = self._left_s = most_s
-        self.read: dict[Url, Page] = {}
-        """Short descriptions that came in the interview: a content check that needs one does not request it again."""
+        self._descriptions: dict[Url, Page] = {}
 
     @property
-    def is_spent(self) -> bool:
+    def is_time_spent(self) -> bool:
         """Return whether nothing more is requested."""
         return self._left_s <= 0.0
 
-    async def fetch(self, turn: Turn, ask: Ask, validators: Validators | None = None) -> Page | Failure:
+    def description_at(self, url: Url) -> Page | None:
+        """Return the short description that a request for this address brought before; None if there is none."""
+        return self._descriptions.get(url)
+
+    async def make(self, ask: Ask, validators: Validators | None = None) -> Page | Failure:
         """Make a request and count the time of its answer; return a Failure (timeout-total) when none is left."""
-        if self.is_spent:
+        if self.is_time_spent:
             detail = f"slow: its answers before took {self._most_s:g} s or more (probe_time)"
             return Failure(ask.url, FailureCode.TIMEOUT_TOTAL, detail)
-        answer = await turn.fetch(ask.url, purpose=ask.purpose, validators=validators)
+        answer = await self._turn.fetch(ask.url, purpose=ask.purpose, validators=validators)
         self._left_s -= answer.elapsed_ms / 1000
-        if ask.purpose is Purpose.PROBE and isinstance(answer, Page) and self._is_kept(answer):
-            self.read[ask.url] = answer
+        if ask.purpose is Purpose.PROBE and isinstance(answer, Page) and _is_short(answer):
+            self._descriptions[ask.url] = answer
         return answer
 
-    @staticmethod
-    def _is_kept(page: Page) -> bool:
-        return not page.not_modified and len(page.body) <= _LONGEST_KEPT
+
+def _is_short(page: Page) -> bool:
+    return not page.not_modified and len(page.body) <= _LONGEST_KEPT
 
 
 Result = TypeVar("Result", Verdict, ContentReport)
@@ -325,26 +328,24 @@ def _step(generator: Generator[Ask, Page | Failure, Result], answer: Page | Fail
 async def run_interview(
     probe: Probe,
     candidate: Candidate,
-    turn: Turn,
+    requests: VisitRequests,
     pool: ReadingPool,
     validators: Validators | None = None,
     *,
-    time: TimeBudget,
     suspect: bool = False,
 ) -> Verdict | NotAllowed | NotModified:
     """Make the requests of a probe's interview, one after the other, and return its verdict.
 
     Return `NotAllowed` as soon as a request must not be made, and `NotModified` when the first answer is a 304. The
-    first request is sent with `validators`. Requests after the `time` are answered with a Failure (timeout-total). What
-    was tolerated of the answers' connections and coding is part of the verdict; as a 304 says nothing of that, such a
-    service is read in full. `suspect`: as in `ReadingPool.takes`.
+    first request is sent with `validators`. What was tolerated of the answers' connections and coding is part of the
+    verdict; as a 304 says nothing of that, such a service is read in full. `suspect`: as in `ReadingPool.takes`.
     """
     conversation = _Conversation(partial(probe.interview, candidate), pool, suspect)
     asked, given, retry_after_s = 0, None, None
     tolerated: dict[str, Deviation] = {}
     step = conversation.first()
     while isinstance(step, Ask):
-        answer = await time.fetch(turn, step, None if asked else validators)
+        answer = await requests.make(step, None if asked else validators)
         asked += 1
         if isinstance(answer, Page):
             if answer.not_modified and answer.deviations:
@@ -370,30 +371,28 @@ async def run_interview(
 
 async def run_content_check(
     begin: Callable[[], ContentInterview],
-    turn: Turn,
+    requests: VisitRequests,
     pool: ReadingPool,
     most: int,
     on_request: Callable[[], object],
-    time: TimeBudget,
     *,
     suspect: bool = False,
 ) -> ContentReport:
     """Make the requests of the content check that `begin` begins, at most `most` of them, and return its report.
 
-    `on_request` is called before each request. What the interview has read is not requested again. Requests beyond
-    `most` are answered with a Failure (`budget`), those after the `time` with another (`timeout-total`).
+    `on_request` is called before each request. Requests beyond `most` are answered with a Failure (`budget`).
     """
     conversation = _Conversation(begin, pool, suspect)
     left = most
     step = conversation.first()
     while isinstance(step, Ask):
-        if (known := time.read.get(step.url)) is not None:
+        if (known := requests.description_at(step.url)) is not None:
             step = await conversation.next(known)
             continue
         if left > 0:
-            if not time.is_spent:
+            if not requests.is_time_spent:
                 on_request()
-            answer = await time.fetch(turn, step)
+            answer = await requests.make(step)
             answer = await pool.with_picture(answer) if isinstance(answer, Page) else answer
         else:
             answer = _over_budget(step)

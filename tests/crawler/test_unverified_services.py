@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from geocrawl.crawler.probe_visit import NotModified, TimeBudget, run_interview
+from geocrawl.crawler.probe_visit import NotModified, VisitRequests, run_interview
 from geocrawl.model import Deviation, HostState, Page, Purpose, Url, Validators, Verdict
 from geocrawl.probe.decoding import read_picture
 from geocrawl.probe.kinds.wms.probe import WmsProbe
@@ -47,8 +47,8 @@ class RecordedTurn:
 
 async def visited(turn: RecordedTurn) -> object:
     probe = WmsProbe()
-    known, time = Validators("http://a.example/", '"1"'), TimeBudget(60.0)
-    return await run_interview(probe, candidate(probe.kind), turn, InLoop(read_picture), known, time=time)
+    requests, known = VisitRequests(turn, 60.0), Validators("http://a.example/", '"1"')
+    return await run_interview(probe, candidate(probe.kind), requests, InLoop(read_picture), known)
 
 
 async def test_a_304_of_such_a_server_is_followed_by_a_full_request() -> None:

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from geocrawl.crawler.probe_visit import TimeBudget, run_content_check, run_interview
+from geocrawl.crawler.probe_visit import VisitRequests, run_content_check, run_interview
 from geocrawl.model import (
     ContentOutcome,
     HostState,
@@ -116,12 +116,13 @@ async def test_a_visit_ends_when_its_time_is_spent_and_the_service_is_advertised
     def reply(url: Url) -> Page:
         return page(CAPABILITIES if "GetCapabilities" in url.address else refused("no such system", "CRS").body)
 
-    turn, time, probe = SlowTurn(reply), TimeBudget(60.0), WmsProbe()
-    verdict = await run_interview(probe, candidate(probe.kind), turn, InLoop(read_picture), time=time)
+    turn, probe = SlowTurn(reply), WmsProbe()
+    requests = VisitRequests(turn, 60.0)
+    verdict = await run_interview(probe, candidate(probe.kind), requests, InLoop(read_picture))
     assert isinstance(verdict, Verdict) and verdict.service is not None and verdict.status is Status.VALID
     check = content_check_of(Kind.WMS, layers=3)
     assert check is not None
     begin = partial(check.run, service_endpoint(Kind.WMS, url(ENDPOINT)), verdict.service)
-    report = await run_content_check(begin, turn, InLoop(read_picture), 8, lambda: None, time)
+    report = await run_content_check(begin, requests, InLoop(read_picture), 8, lambda: None)
     assert turn.asked == ["GetCapabilities", "GetMap", "GetMap"], "three answers take 60 s"
     assert report.level is Level.ADVERTISED
