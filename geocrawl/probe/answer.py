@@ -155,15 +155,19 @@ def protection(page: Page) -> str:
         return f"HTTP {page.status}, a puzzle for browsers"
     if page.status == 406 and b"mod_security" in page.body[:_PAGE_BYTES].lower():
         return "HTTP 406, a filter of requests (Mod_Security)"
-    if _is_short_page(page) and _BLOCKED.search(page.body) and _TICKET.search(page.body):
-        return f"HTTP {page.status}, a filter of requests"
+    if refused := refusal_with_number(page):
+        return refused
     if page.hops and _PASSWORD.search(page.body, 0, _PAGE_BYTES):
         return f"redirected to a login at {page.final.address}"
     return ""
 
 
-def _is_short_page(page: Page) -> bool:
-    return len(page.body) <= _BLOCKED_BYTES and _HTML.search(page.body, 0, _HTML_BYTES) is not None
+def refusal_with_number(page: Page) -> str:
+    """Return that a filter of requests answered with a short page that refuses and gives a number to quote; '' for
+    another answer."""
+    is_short_page = len(page.body) <= _BLOCKED_BYTES and _HTML.search(page.body, 0, _HTML_BYTES) is not None
+    is_refusal = is_short_page and _BLOCKED.search(page.body) and _TICKET.search(page.body)
+    return f"HTTP {page.status}, a filter of requests" if is_refusal else ""
 
 
 def with_fingerprint(service: Service) -> Service:
