@@ -7,22 +7,23 @@ failure is held; in another way, when it was well until then and nobody was vali
 last. It is stored as a probe without a verdict, so nothing has to be undone. A few services that were well last, of
 other sites, become due at once, and the held one is asked again after six hours: its failure counts as soon as one of
 other sites was valid since. So hosts that are all parked at one registrar are told dead a day or two later, and the
-services behind a login page never. All hosts of one site have one vote: a provider that is down is no fault of the
-network.
+services behind a login page never. A service that is watched in minutes fails three times before others are asked at
+their pace: its third failure is held until one of the controls, which become due with it, has answered, for an hour at
+most. All hosts of one site have one vote: a provider that is down is no fault of the network.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from sqlalchemy import bindparam, exists, func, select, update
 
-from geocrawl.model.health import DAY_S, HOUR_S, Health
+from geocrawl.model.health import DAY_S, HOUR_S, Health, second_look_s
 from geocrawl.sanitize import masked, plain
 from geocrawl.store.catalogue.write.health import FILTERED
 from geocrawl.store.database.connection import Connection
@@ -55,14 +56,17 @@ _LATEST = (
     .limit(bindparam("most"))
     .offset(bindparam("skipped"))
 )
-_last_failed_at = (
-    select(func.max(PROBE.c.at))
-    .where(PROBE.c.endpoint_id == ENDPOINT.c.id, PROBE.c.at > ENDPOINT.c.last_ok)
-    .scalar_subquery()
-)
+
+
+def _since_ok(first_or_last: Callable[..., Any]) -> Any:
+    """Return the time of the first or the last probe of an endpoint since it was valid."""
+    probes = select(first_or_last(PROBE.c.at)).where(PROBE.c.endpoint_id == ENDPOINT.c.id)
+    return probes.where(PROBE.c.at > ENDPOINT.c.last_ok).scalar_subquery()
+
+
 _ENDPOINT = select(
     *(ENDPOINT.c.host, ENDPOINT.c.site, ENDPOINT.c.last_ok, ENDPOINT.c.health, ENDPOINT.c.every_s),
-    _last_failed_at,
+    *(ENDPOINT.c.in_a_row, _since_ok(func.min), _since_ok(func.max)),
 ).where(ENDPOINT.c.id == bindparam("endpoint"))
 _asked_lately = exists().where(PROBE.c.endpoint_id == ENDPOINT.c.id, PROBE.c.at > bindparam("lately"))
 _put_off = exists().where(
@@ -71,14 +75,18 @@ _put_off = exists().where(
 _WELL = (
     select(ENDPOINT.c.id, ENDPOINT.c.site)
     .where(ENDPOINT.c.health == Health.ALIVE, ENDPOINT.c.site != bindparam("site"))
-    .where(ENDPOINT.c.due_at > bindparam("at"), ~_asked_lately, ~_put_off)
+    .where(ENDPOINT.c.due_at.is_not(None), ~_asked_lately, ~_put_off)
     .order_by(ENDPOINT.c.last_ok.desc(), ENDPOINT.c.id)
     .limit(4 * _CONTROLS)
 )
 """Find services of other sites that were well last and that nobody has asked within the hour. One that has asked for
 patience since its last good answer is left alone."""
 _SITES = select(func.count(ENDPOINT.c.site.distinct())).where(ENDPOINT.c.health.in_(_JUDGED))
-_MAKE_DUE = update(ENDPOINT).where(ENDPOINT.c.id == bindparam("endpoint")).values(due_at=bindparam("at"))
+_MAKE_DUE = (
+    update(ENDPOINT)
+    .where(ENDPOINT.c.id == bindparam("endpoint"), ENDPOINT.c.due_at > bindparam("at"))
+    .values(due_at=bindparam("at"))
+)
 
 
 class _Answer(NamedTuple):
@@ -139,7 +147,7 @@ def hold_s(connection: Connection, endpoint_id: int, result: Mapping[str, object
     Makes controls due when no other site is known to have been valid lately.
     """
     row = connection.execute(_ENDPOINT, {"endpoint": endpoint_id}).fetchone()
-    host, site, last_ok, health, every_s, last_failed_at = row
+    host, site, last_ok, health, every_s, in_a_row, first_failed_at, last_failed_at = row
     if last_ok is None or health not in _JUDGED or result["reason"] in _OWN_WORDS:
         return None
     columns = {name: result.get(name) or "" for name in ("status", "reason", "detail", "first_bytes")}
@@ -148,16 +156,25 @@ def hold_s(connection: Connection, endpoint_id: int, result: Mapping[str, object
     is_held = _is_doubtful(failure, _latest(connection, since=min(at - _WINDOW_S, last_failed_at or at)))
     if is_held:
         _call_controls(connection, site, at)
-    else:
-        look_around(connection, endpoint_id, at)
-    return min(HELD_S, every_s or HELD_S) if is_held else None
+        return min(HELD_S, every_s or HELD_S)
+    if every_s and in_a_row <= -2 and at - first_failed_at < _CONTROL_S:
+        is_sure = _was_well(connection, site, first_failed_at)
+        if not is_sure and _call_controls(connection, site, at, first_failed_at):
+            return second_look_s(every_s)
+    look_around(connection, endpoint_id, at)
+    return None
 
 
 def look_around(connection: Connection, endpoint_id: int, at: float) -> None:
     """Make controls due when no other site than an endpoint's is known to have been valid lately."""
     _, site, *_ = connection.execute(_ENDPOINT, {"endpoint": endpoint_id}).fetchone()
-    if not any(_is_well(answer, site) for answer in _latest(connection, since=at - _CONTROL_S)):
+    if not _was_well(connection, site, at - _CONTROL_S):
         _call_controls(connection, site, at)
+
+
+def _was_well(connection: Connection, beside: str, since: float) -> bool:
+    """Return whether another site was valid since a time."""
+    return any(_is_well(answer, beside) for answer in _latest(connection, since))
 
 
 def _is_doubtful(failure: _Answer, latest: Iterator[_Answer]) -> bool:
@@ -181,12 +198,15 @@ def _is_well(answer: _Answer, beside: str) -> bool:
     return answer.status == "valid" and answer.site != beside
 
 
-def _call_controls(connection: Connection, site: str, at: float) -> None:
-    """Make up to three endpoints of other sites, one a site, due at once."""
-    rows = connection.execute(_WELL, {"site": site, "at": at, "lately": at - _CONTROL_S}).fetchall()
+def _call_controls(connection: Connection, site: str, at: float, unasked_since: float | None = None) -> bool:
+    """Make up to three endpoints of other sites, one a site, due at once that nobody has asked since a time, an hour
+    ago by default; return whether there are some."""
+    lately = at - _CONTROL_S if unasked_since is None else unasked_since
+    rows = connection.execute(_WELL, {"site": site, "lately": lately}).fetchall()
     controls = {site: endpoint_id for endpoint_id, site in reversed(rows)}
     for endpoint_id in list(controls.values())[-_CONTROLS:]:
         connection.execute(_MAKE_DUE, {"endpoint": endpoint_id, "at": at})
+    return bool(controls)
 
 
 def suspicion(connection: Connection) -> Suspicion | None:

@@ -121,6 +121,15 @@ def test_services_behind_a_network_that_answers_for_all_are_never_told_dead(
     assert any(web.told) and not web.told[-1], "it is told, and that it is over"
 
 
+def test_one_that_is_watched_in_minutes_is_not_told_dead_before_another_was_asked(tmp_path: Path) -> None:
+    web = Web(tmp_path / "c.db", hosts(2))
+    web.world.database.connection.execute("UPDATE endpoint SET every_s = 60, due_at = last_ok + 60 WHERE id = 1")
+    web.live(0.05, lambda host, day: login(host) if 0.02 < day < 0.04 else None, step_s=60)
+    assert web.ever_down == set() and any(web.told) and not web.told[-1]
+    web.live(0.01, lambda host, day: page("<title>Gone</title>") if host == web.hosts[0] else None, step_s=60)
+    assert web.ever_down == {web.hosts[0]}
+
+
 @pytest.mark.parametrize(("seen", "away_h"), [(login, 30), (split, 80)], ids=("login", "split"))
 def test_failures_are_held_over_days_in_which_nobody_looks(
     tmp_path: Path, seen: Callable[[str], Verdict], away_h: float
