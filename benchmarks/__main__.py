@@ -38,6 +38,7 @@ NAMES = (
     "publish",
     "budgets",
     "visitors",
+    "one_client",
     "windows",
     "families",
     "attacks",

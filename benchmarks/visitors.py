@@ -67,31 +67,43 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 @contextmanager
 def _server(path: Path, environ: dict[str, str]) -> Iterator[str]:
+    port = free_port()
+    with served(path, environ, port):
+        yield f"http://127.0.0.1:{port}"
+
+
+def free_port() -> int:
+    """Return a port of loopback that is free now."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", "geocrawl", "serve", "--db", str(path), "--port", str(port)]
-    with _running(command, environ):
-        for _ in range(600):
-            with suppress(httpx.TransportError):
-                httpx.get(f"{address}{ITEMS}?q=water", timeout=120)
-                break
-            time.sleep(0.1)
-        yield address
+        port: int = free.getsockname()[1]
+        return port
 
 
 @contextmanager
-def _running(command: list[str], environ: dict[str, str]) -> Iterator[None]:
+def served(path: Path, environ: dict[str, str], port: int, *options: str) -> Iterator[int]:
+    """Let a catalogue be served once it answers; yields the id of the process."""
+    command = [sys.executable, "-m", "geocrawl", "serve", "--db", str(path), "--port", str(port), *options]
+    with _running(command, environ) as process:
+        for _ in range(600):
+            with suppress(httpx.TransportError):
+                httpx.get(f"http://127.0.0.1:{port}{ITEMS}?q=water", timeout=120)
+                break
+            time.sleep(0.1)
+        yield process
+
+
+@contextmanager
+def _running(command: list[str], environ: dict[str, str]) -> Iterator[int]:
     with subprocess.Popen(command, env={**os.environ, **environ}, stderr=subprocess.DEVNULL) as process:
         try:
-            yield
+            yield process.pid
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(60)
 
 
-def _worst(number: int) -> str:
+def worst(number: int) -> str:
     """Return a costly query that nobody asked before."""
     values = ",".join([f"x{number}", *_PROVIDERS[number % 20 : number % 20 + 19]])
     queries = (
@@ -107,7 +119,7 @@ async def _waits(address: str, visitors: int, seconds: int) -> dict[str, Any]:
     """Return how long an ordinary visitor waits meanwhile for pages that nobody asked for before."""
     numbers, waits, codes, others = itertools.count(), dict[str, list[float]](), Counter[int](), Counter[int]()
     tasks = [
-        asyncio.create_task(_visit(address, f"198.51.100.{n}", lambda: _worst(next(numbers)), others))
+        asyncio.create_task(_visit(address, f"198.51.100.{n}", lambda: worst(next(numbers)), others))
         for n in range(visitors)
     ]
     await asyncio.sleep(3 if visitors else 0)

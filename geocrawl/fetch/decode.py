@@ -26,6 +26,8 @@ _PIECE_BYTES = 64 * 1024
 # bytes or more, so slices of 128 bytes bound the output of a call to 4 MiB.
 _ZSTD_SLICE_BYTES = 128
 _ZSTD_WINDOW_BYTES = 8 * 1024 * 1024  # RFC 9659: the largest window in HTTP
+_MOST_FRAMES = 10_000
+"""Most frames of one zstd body: each starts a decoder, and 8 MB of empty ones would take 8 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +227,8 @@ class _Zstd:
     """zstd (RFC 8878), with several frames."""
 
     def __init__(self) -> None:
-        self._inner = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES).decompressobj()
+        self._frames = 0
+        self._begin()
 
     @property
     def complete(self) -> bool:
@@ -236,9 +239,15 @@ class _Zstd:
             part = data[start : start + _ZSTD_SLICE_BYTES]
             while part:
                 if self._inner.eof:
-                    self._inner = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES).decompressobj()
+                    self._begin()
                 yield self._inner.decompress(part)
                 part = self._inner.unused_data if self._inner.eof else b""
+
+    def _begin(self) -> None:
+        self._frames += 1
+        if self._frames > _MOST_FRAMES:
+            raise Unreadable(FailureCode.RATIO, f"the body has more than {_MOST_FRAMES:,} frames")
+        self._inner = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES).decompressobj()
 
 
 def _gzip_stage() -> _Stage:

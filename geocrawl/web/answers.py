@@ -85,23 +85,27 @@ CLIENT: ContextVar[object] = ContextVar("client", default="")
 """Whose request is being answered (`Guard`)."""
 
 
-@dataclass(slots=True)
-class _Line:
-    """The work of one client."""
+class Turns:
+    """Which clients have a thread, over all `Workers` that share it: each has one at most."""
 
-    waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
-    at_work: int = 0
+    def __init__(self) -> None:
+        self.at_work = set[object]()
+        self.shared_by = list[Workers]()
 
 
 class Workers:
-    """A few threads that work for visitors: for each client in turn, in the order of its requests. Of several threads
-    one client has half at most, so that who asks for much waits for himself."""
+    """A few threads that work for visitors: for each client in turn, in the order of its requests.
 
-    def __init__(self, threads: int, name: str) -> None:
+    A client has one thread at a time, of all that share `turns`. Threads of Python take turns anyway, so that several
+    would hardly do more for it, and would slow every other client down as much as so many clients."""
+
+    def __init__(self, threads: int, name: str, turns: Turns | None = None) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._free = threads
-        self._most = max(threads // 2, 1)
-        self._lines: OrderedDict[object, _Line] = OrderedDict()
+        self._turns = turns or Turns()
+        self._turns.shared_by.append(self)
+        self._waiting: OrderedDict[object, deque[asyncio.Future[None]]] = OrderedDict()
+        """By client; the one that had a turn last comes last."""
         self._under_way = 0
 
     async def run(self, work: Callable[[], _T]) -> _T:
@@ -110,13 +114,13 @@ class Workers:
 
         After a cancellation, work that has begun goes on and keeps its thread until it ends."""
         client = CLIENT.get()
-        line = self._lines.get(client) or _Line()
-        if self._under_way >= MAX_WAITING or line.at_work + len(line.waiting) >= MAX_WAITING_OF_CLIENT:
+        mine = self._waiting.get(client, deque())
+        if self._under_way >= MAX_WAITING or len(mine) >= MAX_WAITING_OF_CLIENT:
             raise Problem(503, "too many requests wait for the catalogue; try again", headers={"Retry-After": "10"})
         loop = asyncio.get_running_loop()
         turn: asyncio.Future[None] = loop.create_future()
-        line.waiting.append(turn)
-        self._lines[client] = line
+        mine.append(turn)
+        self._waiting[client] = mine
         self._under_way += 1
         try:
             self._admit()
@@ -134,16 +138,16 @@ class Workers:
 
     def _admit(self) -> None:
         while self._free:
-            may_begin = (each for each, line in self._lines.items() if line.waiting and line.at_work < self._most)
+            may_begin = (each for each in self._waiting if each not in self._turns.at_work)
             if (client := next(may_begin, None)) is None:
                 return
-            self._lines.move_to_end(client)
-            turn = self._lines[client].waiting.popleft()
-            self._lines[client].at_work += 1
-            self._free -= 1
-            if turn.cancelled():
-                self._put_back(client)
-            else:
+            waiting = self._waiting.pop(client)
+            turn = waiting.popleft()
+            if waiting:
+                self._waiting[client] = waiting
+            if not turn.cancelled():
+                self._turns.at_work.add(client)
+                self._free -= 1
                 turn.set_result(None)
 
     def _ended(self, loop: asyncio.AbstractEventLoop, client: object, _: object) -> None:
@@ -152,11 +156,9 @@ class Workers:
 
     def _put_back(self, client: object) -> None:
         self._free += 1
-        line = self._lines[client]
-        line.at_work -= 1
-        if not (line.waiting or line.at_work):
-            del self._lines[client]
-        self._admit()
+        self._turns.at_work.discard(client)
+        for each in self._turns.shared_by:
+            each._admit()
 
     def close(self) -> None:
         """End the threads."""

@@ -33,6 +33,7 @@ from geocrawl.web.answers import (
     Format,
     Make,
     Problem,
+    Turns,
     Workers,
     problem_response,
     wanted_format,
@@ -62,9 +63,10 @@ def make_application(options: Options, settings: Settings) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        reader, finder = CatalogueReader(options.path), Finder(options.path)
-        renderers = Workers(_RENDERERS, "answers")
-        previews = Previews(settings, options.path) if options.preview else None
+        turns = Turns()
+        reader, finder = CatalogueReader(options.path, turns=turns), Finder(options.path, turns)
+        renderers = Workers(_RENDERERS, "answers", turns)
+        previews = Previews(settings, options.path, renderers) if options.preview else None
         app.state.site = Site(options, reader, finder, Answers(reader.generation, renderers), previews)
         warming = [asyncio.create_task(_warm(finder, client)) for client in range(SEARCHES)]
         try:

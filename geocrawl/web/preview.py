@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -25,7 +26,7 @@ from geocrawl.ports import Ask, Fetcher, Turn
 from geocrawl.settings import MIB, Settings
 from geocrawl.store import Store
 from geocrawl.urls.database import DatabaseUrl
-from geocrawl.web.answers import Problem, SizedCache, wanted_language
+from geocrawl.web.answers import Problem, SizedCache, Workers, wanted_language
 from geocrawl.web.preview_exchanges import Exchange, Relay
 from geocrawl.web.preview_requests import ServicePreviews
 from geocrawl.web.rates import Client
@@ -121,8 +122,10 @@ def _share(limit: int, unlimited: int) -> int:
 class Previews:
     """Makes the exchanges that visitors want."""
 
-    def __init__(self, settings: Settings, catalogue: DatabaseUrl) -> None:
+    def __init__(self, settings: Settings, catalogue: DatabaseUrl, workers: Workers) -> None:
+        """`workers` read what services send."""
         self._settings = preview_settings(settings)
+        self._workers = workers
         self._catalogue = catalogue
         self._identity: object = None
         self._store: Store | None = None
@@ -172,7 +175,7 @@ class Previews:
     async def _run(self, exchange: Exchange, answer_of: Callable[[Url], Awaitable[Page | Failure]]) -> Relay | str:
         """Make an exchange; failures are cached for a shorter time."""
         answer, urls = None, list[Url]()
-        while isinstance(step := await asyncio.to_thread(_step, exchange, answer), Ask):
+        while isinstance(step := await self._workers.run(partial(_step, exchange, answer)), Ask):
             urls.append(step.url)
             answer = await answer_of(step.url)
         if isinstance(step, str):

@@ -17,7 +17,7 @@ from geocrawl.filters import QueryError, Sort
 from geocrawl.model.search import FacetValue, LayerResults, Results
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.urls.database import DatabaseUrl, ServerDatabase
-from geocrawl.web.answers import Problem, Workers, too_slow
+from geocrawl.web.answers import Problem, Turns, Workers, too_slow
 from geocrawl.web.options import ANSWER_S
 from geocrawl.web.parameters import FACET_FIELDS, SearchRequest
 
@@ -43,9 +43,9 @@ _UNREADABLE = "the catalogue cannot be read now; its operator finds the reason i
 class CatalogueReader:
     """Asks questions of one catalogue; many at once."""
 
-    def __init__(self, path: DatabaseUrl, threads: int = THREADS) -> None:
+    def __init__(self, path: DatabaseUrl, threads: int = THREADS, turns: Turns | None = None) -> None:
         self._path = path
-        self._workers = Workers(threads, "catalogue")
+        self._workers = Workers(threads, "catalogue", turns)
         self._local = threading.local()
         self._last_fault = ""
 
@@ -148,8 +148,8 @@ def _state(path: DatabaseUrl) -> tuple[int, int, int]:
 class Finder:
     """Searches one catalogue, in two threads, so that one client's costly searches (`Workers`) leave one to others."""
 
-    def __init__(self, path: DatabaseUrl) -> None:
-        self._reader = CatalogueReader(path, SEARCHES)
+    def __init__(self, path: DatabaseUrl, turns: Turns | None = None) -> None:
+        self._reader = CatalogueReader(path, SEARCHES, turns)
 
     async def find(self, criteria: SearchRequest, *, facets: bool, apart: bool = False) -> Results:
         """Return the services that a request asks for, twins as one hit unless `apart`. Raises as

@@ -128,6 +128,13 @@ def test_the_inner_of_two_encodings_is_counted_too() -> None:
     assert caught.value.code in (FailureCode.RATIO, FailureCode.BODY_LIMIT)
 
 
+def test_many_empty_frames_are_given_up() -> None:
+    frame = zstandard.ZstdCompressor().compress(b"")
+    assert decode("zstd", frame * 10_000) == b""
+    with pytest.raises(Unreadable, match="more than 10,000 frames"):
+        decode("zstd", frame * 10_001)
+
+
 def test_more_sent_than_may_come_out_is_too_long() -> None:
     with pytest.raises(Unreadable) as caught:
         decode("gzip", gzip.compress(b"") * 4000, BodyLimits(1000, 200, MIB, 2))

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,22 @@ def csw(python: Path, hostile: Path) -> Iterator[str]:
     with CswProcess(python, CswOptions(hostile, port=port)):
         wait_for(f"http://127.0.0.1:{port}/")
         yield f"http://127.0.0.1:{port}/"
+
+
+def test_a_client_with_many_requests_at_once_leaves_threads_to_others(python: Path, hostile: Path) -> None:
+    port, query = free_port(), "?service=CSW&version=2.0.2&request=GetRecords&typenames=csw:Record&elementsetname=full"
+
+    def answers(source: str, count: int) -> list[httpx.Response]:
+        with httpx.Client(transport=httpx.HTTPTransport(local_address=source), timeout=120) as visitor:
+            return [visitor.get(f"http://127.0.0.1:{port}/{query}&maxrecords=100") for _ in range(count)]
+
+    with CswProcess(python, CswOptions(hostile, port=port, requests_per_minute=60_000)), ThreadPoolExecutor(13) as pool:
+        wait_for(f"http://127.0.0.1:{port}/")
+        other, *many = (pool.submit(answers, f"127.0.0.{3 if n else 2}", 4 if n else 8) for n in range(13))
+        assert {answer.status_code for answer in other.result()} == {200}
+        refused = [answer for each in many for answer in each.result() if answer.status_code != 200]
+    assert {answer.status_code for answer in refused} == {503} and refused[0].headers["retry-after"] == "2"
+    assert len(refused) < 48, "two at a time are answered"
 
 
 def client(address: str, version: str) -> Any:

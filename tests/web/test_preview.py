@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 from geocrawl.demo import DemoWeb
 from geocrawl.probe.extents import to_mercator
 from geocrawl.settings import Settings, SiteSettings
-from geocrawl.web.answers import Problem
+from geocrawl.web.answers import Problem, Workers
 from geocrawl.web.preview import MOST_WAITING_OF_HOST, Previews
 from geocrawl.web.preview_exchanges import Relay, picture
 from tests.support.crawls import url
@@ -280,7 +280,7 @@ def hosts() -> Iterator[tuple[str, list[str]]]:
 
 
 async def relayed_by(proxy: str, catalogue: Path, address: str) -> Relay:
-    previews = Previews(Settings(proxy=proxy, delay_s=0.0), catalogue)
+    previews = Previews(Settings(proxy=proxy, delay_s=0.0), catalogue, Workers(1, "test"))
     try:
         return await previews.relay(lambda: picture(url(address)))
     finally:
@@ -308,7 +308,7 @@ async def test_nothing_but_an_image_leaves_the_server(hosts: tuple[str, list[str
 async def test_no_password_of_the_crawl_is_lent_to_visitors(hosts: tuple[str, list[str]], catalogue: Path) -> None:
     proxy, asked = hosts
     sites = {"http://good.example": SiteSettings(user="u", password="p")}
-    previews = Previews(Settings(proxy=proxy, delay_s=0.0, sites=sites), catalogue)
+    previews = Previews(Settings(proxy=proxy, delay_s=0.0, sites=sites), catalogue, Workers(1, "test"))
     await previews.relay(lambda: picture(url("http://good.example/wms")))
     await previews.close()
     assert asked and not [each for each in asked if "password" in each]
@@ -326,7 +326,7 @@ def test_no_key_is_lent_to_visitors(serve: Serve, catalogue: Path, demo_web: Dem
 
 async def test_few_wait_for_one_host(hosts: tuple[str, list[str]], catalogue: Path) -> None:
     proxy, asked = hosts
-    previews = Previews(Settings(proxy=proxy, delay_s=0.3), catalogue)
+    previews = Previews(Settings(proxy=proxy, delay_s=0.3), catalogue, Workers(1, "test"))
     urls = [url(f"http://good.example/wms?n={number}") for number in range(12)]
     tasks = [previews.relay(partial(picture, each)) for each in urls]
     found = await asyncio.gather(*tasks, return_exceptions=True)

@@ -28,7 +28,7 @@ from geocrawl.settings import Settings, SiteSettings
 from geocrawl.store import Store
 from geocrawl.store.catalogue.search.engine import SearchEngine
 from geocrawl.web import connections
-from geocrawl.web.answers import CLIENT, MAX_WAITING, MAX_WAITING_OF_CLIENT, Problem, Workers
+from geocrawl.web.answers import CLIENT, MAX_WAITING, MAX_WAITING_OF_CLIENT, Problem, Turns, Workers
 from geocrawl.web.guard import Guard
 from geocrawl.web.options import MAX_AT_ONCE_OF_CLIENT
 from geocrawl.web.preview import REQUESTS_PER_DAY, Previews, preview_settings
@@ -117,7 +117,7 @@ async def test_so_many_questions_wait_for_a_thread_and_further_ones_are_told_whe
     workers, gate, order = Workers(1, "test"), threading.Event(), list[str]()
     first = asked_by("a", workers, gate.wait)
     await asyncio.sleep(0)
-    half = MAX_WAITING_OF_CLIENT
+    half = MAX_WAITING_OF_CLIENT + 1
     waiting = [asked_by("a", workers, partial(order.append, f"a{number}")) for number in range(half - 1)]
     await asyncio.sleep(0)
     with pytest.raises(Problem, match="too many requests wait"):
@@ -135,23 +135,27 @@ async def test_so_many_questions_wait_for_a_thread_and_further_ones_are_told_whe
     workers.close()
 
 
-async def test_one_client_has_half_of_the_threads() -> None:
-    workers, gate, begun = Workers(4, "test"), threading.Event(), asyncio.Event()
-    loop = asyncio.get_running_loop()
+async def test_one_client_has_one_thread_of_all_workers() -> None:
+    turns, gate, begun = Turns(), threading.Event(), list[str]()
+    reading, drawing = Workers(4, "test", turns), Workers(2, "test", turns)
 
-    def work() -> None:
-        loop.call_soon_threadsafe(begun.set)
+    def work(name: str) -> None:
+        begun.append(name)
         gate.wait()
 
-    dear = [asked_by("a", workers, work) for _ in range(9)]
-    await begun.wait()
-    assert await asked_by("b", workers, lambda: "answered") == "answered"
-    for each in dear[5:]:
-        each.cancel()
+    dear = [asked_by("a", each, partial(work, "dear")) for each in (reading, drawing) * 4]
+    await asyncio.sleep(0)
+    for each in (reading, drawing):
+        assert await asked_by("b", each, lambda: "answered") == "answered"
+    assert begun == ["dear"]
+    for task in dear[5:]:
+        task.cancel()
     gate.set()
     await asyncio.gather(*dear, return_exceptions=True)
-    assert await asked_by("a", workers, lambda: "answered") == "answered", "who left holds no thread"
-    workers.close()
+    assert len(begun) == 5, "one after the other, in both"
+    assert await asked_by("a", drawing, lambda: "answered") == "answered", "who left holds no thread"
+    reading.close()
+    drawing.close()
 
 
 async def test_a_costly_search_leaves_the_search_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,7 +318,7 @@ def test_previews_have_a_share_of_their_own() -> None:
 
 async def test_previews_spend_nothing_of_the_daemons_day(hosts: tuple[str, list[str]], catalogue: Path) -> None:
     proxy, asked = hosts
-    previews = Previews(Settings(proxy=proxy, delay_s=0.0, requests_per_host_per_day=40), catalogue)
+    previews = Previews(Settings(proxy=proxy, delay_s=0.0, requests_per_host_per_day=40), catalogue, Workers(1, "test"))
     found = list[Relay | Problem]()
     for number in range(6):
         address = url(f"http://good.example/wms?n={number}")
@@ -341,7 +345,7 @@ async def test_how_a_host_answers_visitors_does_not_put_it_to_rest(catalogue: Pa
     asked = list[str]()
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
     proxy = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    previews = Previews(Settings(proxy=proxy, delay_s=0.5), catalogue)
+    previews = Previews(Settings(proxy=proxy, delay_s=0.5), catalogue, Workers(1, "test"))
     for number in range(3):
         with pytest.raises(Problem) as raised:
             await previews.relay(partial(picture, url(f"http://good.example/wms?n={number}")))
@@ -361,7 +365,7 @@ async def test_a_probe_that_is_due_goes_first(hosts: tuple[str, list[str]], cata
     free_at = time.time()
     with sqlite3.connect(catalogue) as writer:
         writer.execute("INSERT INTO host (name, next_at) VALUES ('good.example', ?)", (free_at,))
-    previews = Previews(Settings(proxy=proxy, delay_s=0.0), catalogue)
+    previews = Previews(Settings(proxy=proxy, delay_s=0.0), catalogue, Workers(1, "test"))
     drawn = await previews.relay(lambda: picture(url("http://good.example/wms")))
     assert drawn.media_type == "image/png"
     assert time.time() - free_at >= VISITOR.yields_s > 1.0, "workers look every second"

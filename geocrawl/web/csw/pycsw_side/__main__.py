@@ -13,7 +13,8 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from types import ModuleType
@@ -27,6 +28,9 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])  # where this folder is a
 
 _MOST_QUERY_CHARS = 8_000
 _MOST_BODY_BYTES = 64 * 1024
+_THREADS = 4
+_MOST_AT_ONCE = _THREADS // 2
+"""Most requests of one client that are answered at a time; more would leave no thread to others."""
 _TYPES = {
     *("application/xml", "text/xml", "application/json", "application/atom+xml", "application/soap+xml"),
     "application/opensearchdescription+xml",
@@ -55,13 +59,15 @@ class Application:
         self._hosts = configuration["hosts"]
         rates = _loaded(configuration["rates"])
         self._rates = rates.Rates(configuration["requests_per_minute"])
+        self._is_bounded = configuration["requests_per_minute"] > 0
         self._lock = threading.Lock()
 
     def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
         """Answer one request."""
         try:
-            self._check(environ)
-            status, media_type, body = self._answer(environ)
+            with self._turn(environ.get("REMOTE_ADDR", "")):
+                self._check(environ)
+                status, media_type, body = self._answer(environ)
         except _Refused as refusal:
             status, media_type, body = str(refusal), "text/plain; charset=utf-8", str(refusal).encode()
         except Exception:
@@ -69,13 +75,28 @@ class Application:
             status, media_type = "500 Internal Server Error", "text/plain; charset=utf-8"
             body = b"an internal error; the operator finds it in the log"
         headers = [("Content-Type", media_type), ("Content-Length", str(len(body)))]
+        if status.startswith(("429", "503")):
+            headers.append(("Retry-After", "2"))
         start(status, [*headers, ("X-Content-Type-Options", "nosniff")])
         return [body]
 
-    def _check(self, environ: dict[str, Any]) -> None:
+    @contextmanager
+    def _turn(self, address: str) -> Iterator[None]:
+        """Count a request of a client in this context. Raises _Refused when there are too many."""
         with self._lock:
-            if self._rates.wait_s(self._rates.client(environ.get("REMOTE_ADDR", ""), time.monotonic())):
+            client = self._rates.client(address, time.monotonic())
+            if self._rates.wait_s(client):
                 raise _Refused("429 Too Many Requests")
+            if self._is_bounded and client.at_once >= _MOST_AT_ONCE:
+                raise _Refused("503 Service Unavailable: a client has two requests answered at a time; try again")
+            client.at_once += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                client.at_once -= 1
+
+    def _check(self, environ: dict[str, Any]) -> None:
         host = environ.get("HTTP_HOST", "")
         name = host[: host.find("]") + 1] if host.startswith("[") else host.partition(":")[0]
         if self._hosts and name.lower() not in self._hosts:
@@ -136,9 +157,9 @@ def main() -> None:
         Application(configuration),
         host=configuration["host"],
         port=configuration["port"],
-        threads=4,
+        threads=_THREADS,
         ident="",
-        connection_limit=200,
+        connection_limit=900,
         channel_timeout=30,
         cleanup_interval=10,
         max_request_body_size=_MOST_BODY_BYTES,
