@@ -7,6 +7,7 @@ addresses.
 
 from __future__ import annotations
 
+import json
 import re
 from urllib.parse import unquote
 
@@ -25,6 +26,7 @@ _INVISIBLE = re.compile(
     "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_UNSHOWN = re.compile(f"{_INVISIBLE.pattern[:-1]}\x85\u2028\u2029]|{_SURROGATE.pattern}")
 
 # Parameters whose values give access: keys, tokens, passwords, signatures, sessions. No part of it matches one text in
 # two ways. In an address within an address `?`, `&` and `=` are escaped, perhaps twice.
@@ -90,6 +92,17 @@ def _masked_by_plain_names(text: str) -> str:
             parts += [text[upto : found.end()], "***"]
             upto = value.end()
     return "".join((*parts, text[upto:]))
+
+
+def json_text(value: object, *, indent: int | None = None) -> str:
+    """Return a value as JSON that a terminal may show: invisible characters are escapes, which read back as they were.
+
+    Raises ValueError for a number that JSON lacks.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=str)
+    if text.isprintable():
+        return text
+    return _UNSHOWN.sub(lambda found: json.dumps(found[0])[1:-1], text)  # between quotation marks alone, as JSON is
 
 
 def plain(text: str, limit: int | None = None) -> str:

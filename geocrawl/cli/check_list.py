@@ -20,7 +20,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.crawler.report import RunSummary
 from geocrawl.errors import UsageError
-from geocrawl.sanitize import plain
+from geocrawl.sanitize import json_text, plain
 from geocrawl.wording import counted
 
 PROGRESS_S = 30.0
@@ -144,20 +144,20 @@ def _table(results: Sequence[EntryResult], file: Path) -> Iterator[str]:
     for result in results:
         yield f"{result.state:<14}{plain(result.name, 80)}"
         named = f"  {plain(','.join(result.layers), 80)}" if result.layers else ""
-        yield f"              {output.as_shown(result.url)}{named}"
+        yield f"              {plain(output.as_shown(result.url))}{named}"
         if result.state is not EntryState.OK:
-            yield f"              {output.as_shown(_advice(result))}"
+            yield f"              {plain(output.as_shown(_advice(result)))}"
 
 
 def _json(results: Sequence[EntryResult], file: Path) -> Iterator[str]:
-    yield output.as_shown(json.dumps([result.as_json() for result in results], ensure_ascii=False, indent=1))
+    yield output.as_shown(json_text([result.as_json() for result in results], indent=1))
 
 
 def _junit(results: Sequence[EntryResult], file: Path) -> Iterator[str]:
     """Yield JUnit's XML, as CI servers read it."""
     suite = etree.Element(
         "testsuite",
-        name=f"geocrawl check-list {file.name}",
+        name=f"geocrawl check-list {plain(file.name)}",
         tests=str(len(results)),
         failures=str(sum(result.has_failed for result in results)),
         skipped=str(sum(result.state is EntryState.NOT_CHECKED for result in results)),
@@ -212,7 +212,7 @@ def _sarif(results: Sequence[EntryResult], file: Path) -> Iterator[str]:
             }
         ],
     }
-    yield output.as_shown(json.dumps(value, ensure_ascii=False, indent=1))
+    yield output.as_shown(json_text(value, indent=1))
 
 
 _WRITERS: Mapping[ListFormat, Callable[[Sequence[EntryResult], Path], Iterator[str]]] = {

@@ -26,7 +26,7 @@ import typer
 from typer.core import TyperGroup
 
 from geocrawl.errors import EnvironmentFault
-from geocrawl.sanitize import masked, plain
+from geocrawl.sanitize import json_text, masked, plain
 from geocrawl.wording import iso
 
 if TYPE_CHECKING:
@@ -62,11 +62,9 @@ def _switched(switch: ContextVar[bool], value: bool) -> Iterator[None]:
 
 def echo_json(value: object) -> None:
     """Print a value as one line of JSON on standard output, flushed at once also into a pipe; times as ISO 8601."""
-    import json
-
     rows = value if isinstance(value, list) and _one_row_a_line.get() else [value]
     for row in rows:
-        typer.echo(json.dumps(_with_times(row), ensure_ascii=False, default=str))
+        typer.echo(json_text(_with_times(row)))
 
 
 _TIMES = frozenset({"at", "since", "first_seen", "last_ok", "last_probe"})
@@ -350,7 +348,7 @@ def _masking(stream: TextIO) -> TextIO:
     return MaskedStream(
         stream.buffer,
         encoding=encoding,
-        errors="backslashreplace" if stream.errors == "strict" else stream.errors,
+        errors="backslashreplace" if stream.errors in ("strict", "surrogateescape") else stream.errors,
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )

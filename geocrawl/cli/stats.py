@@ -159,6 +159,8 @@ def report(
     if format_ not in REPORT_FORMATS:
         raise UsageError(f"--format {format_!r}: html or csv")
     opt.refuse_catalogue(out, overrides)
+    if by and (month or inspire or format_ != "html"):
+        raise UsageError("--month, --inspire and --format csv do not belong to --by provider; --json prints the cards")
     if by:
         _report_by(by, provider, out, overrides, json=json)
         return

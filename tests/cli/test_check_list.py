@@ -76,3 +76,19 @@ def test_a_list_that_cannot_be_read_is_told_in_a_line(run: object) -> None:
     with DemoWeb() as web:
         missing = run(web, file="missing.csv")
     assert missing.code == 2 and missing.err.count("\n") == 1 and "missing.csv" in missing.err
+
+
+@pytest.mark.parametrize("form", ["table", "json", "junit", "markdown", "sarif"])
+def test_a_list_of_unusual_characters_is_harmless_in_each_format(tmp_path: Path, form: str) -> None:
+    odd = "\x1b]0;a\x07\x9b2J\u202e|\ud83d\ufffe"
+    entries = [{"properties": {"name": odd, "url": f"http://127.0.0.1/{odd}?layers={odd}"}}]
+    entries.append({"properties": {"name": odd, "url": odd}})
+    file = tmp_path / "a\x01.geojson"
+    file.write_text(json.dumps({"type": "FeatureCollection", "features": entries}))
+    done = geocrawl("check-list", str(file), "--format", form, "--db", str(tmp_path / "c.db"))
+    assert done.code == 0 and done.out
+    assert all(line.isprintable() for line in done.out.split("\n")), ascii(done.out[:500])
+    if form == "junit":
+        etree.fromstring(done.out.encode())
+    elif form in ("json", "sarif"):
+        json.loads(done.out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import socket
@@ -184,3 +185,13 @@ def test_times_in_json_are_iso_8601(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == [
         {"at": written, "due_at": None, "events": [{"since": written, "reason": "ok"}], "elapsed_s": 1.7e9}
     ]
+
+
+def test_a_single_surrogate_is_an_escape_in_the_locale_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, "utf-8", "surrogateescape"))
+    monkeypatch.setattr(sys, "stderr", sys.stderr)
+    output.mask_standard_streams()
+    sys.stdout.write("\ud83d")
+    sys.stdout.flush()
+    assert written.getvalue() == b"\\ud83d"

@@ -153,3 +153,15 @@ def test_tables_on_the_command_line_have_the_same_guard(catalogue: Path, text: s
         done = geocrawl(*arguments, "--db", str(catalogue))
         assert done.code == 0, done.err
         _check_table(done.out)
+
+
+@pytest.mark.parametrize("typed", ["search rivers --json", "changes --json", "show 1 --json"])
+def test_json_shows_no_control_to_a_terminal_and_reads_back_as_it_was(catalogue: Path, typed: str) -> None:
+    odd = "a\x7f\x85\x9b2J\u2028\u202e\ufeff\ufffe\U000e0041 rivers"
+    with closing(sqlite3.connect(catalogue, isolation_level=None)) as writer:
+        writer.execute("UPDATE service SET title = ?", (odd,))
+    done = geocrawl(*typed.split(), "--db", str(catalogue))
+    assert done.code == 0, done.err
+    assert all(line.isprintable() for line in done.out.split("\n")), ascii(done.out[:500])
+    read = [json.loads(line) for line in done.out.split("\n") if line]
+    assert odd in json.dumps(read, ensure_ascii=False)
