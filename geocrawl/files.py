@@ -29,6 +29,8 @@ _ABANDONED_S = 60.0
 SECRET = 0o660
 """Permissions, before the umask, of a new file that may contain keys or passwords in addresses: none for other
 users."""
+MOST_TEXT_BYTES = 256 * 1024**2
+"""Of a list or a text that a person names."""
 _SQLITE = b"SQLite format 3\0"
 _APPLICATION_ID_AT = 68
 _BEGINNINGS = (
@@ -38,6 +40,15 @@ _BEGINNINGS = (
     b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7",  # a rollback journal
     (3_007_000).to_bytes(4, sys.byteorder),  # the index of a write-ahead log (sqlite.org/walformat.html)
 )
+
+
+def read_whole(path: Path, most_bytes: int) -> bytes:
+    """Return the bytes of a file; raise OSError for one that is longer, as a device may be, or cannot be read."""
+    with path.open("rb") as file:
+        body = file.read(most_bytes + 1)
+    if len(body) > most_bytes:
+        raise OSError(errno.EFBIG, f"is longer than {most_bytes // 1024**2} MiB", str(path))
+    return body
 
 
 def refuse_database(path: Path, database: object = None, *, over: bytes = b"") -> None:

@@ -22,6 +22,7 @@ from urllib.parse import parse_qsl, unquote
 from lxml import etree
 
 from geocrawl.errors import UsageError
+from geocrawl.files import read_whole
 from geocrawl.formats.xml import attribute, child, children, first, href_of, local_name, read_xml, text_of
 from geocrawl.model import Kind
 from geocrawl.page.naming import kind_of_protocol
@@ -52,13 +53,13 @@ class ListEntry:
 def read_entries(path: Path) -> list[ListEntry]:
     """Return the entries of a file, whose format its content decides. Raises UsageError for a file without any."""
     try:
-        body = path.read_bytes() if path.stat().st_size <= _MAX_BYTES else b""
+        body = read_whole(path, _MAX_BYTES)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
     if zipfile.is_zipfile(io.BytesIO(body)):  # .qgz
         body = _unpacked(body, path)
     if not body:
-        raise UsageError(f"{path}: empty, or larger than {_MAX_BYTES // 1024**2} MiB")
+        raise UsageError(f"{path}: empty, or its project is larger than {_MAX_BYTES // 1024**2} MiB")
     start = body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if start in (b"{", b"["):
         entries = list(_of_json(_parsed(body, path)))

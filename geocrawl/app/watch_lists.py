@@ -21,6 +21,7 @@ from typing import Any
 
 from geocrawl.app.list_entries import csv_faults, named_kind
 from geocrawl.errors import UsageError
+from geocrawl.files import read_whole
 from geocrawl.model import Kind, Url
 from geocrawl.model.health import LEAST_EVERY_S, MOST_EVERY_S
 from geocrawl.urls import read_url
@@ -52,12 +53,11 @@ class WatchedEntry:
 def read_watched(path: Path) -> list[WatchedEntry]:
     """Return the entries of a file, whose format its content decides. Raises UsageError for a file without any."""
     try:
-        size = path.stat().st_size
-        body = path.read_bytes() if size <= _MAX_BYTES else b""
+        body = read_whole(path, _MAX_BYTES)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
     if not body:
-        raise UsageError(f"{path}: empty, or larger than {_MAX_BYTES // 1024**2} MiB")
+        raise UsageError(f"{path}: empty")
     if body.startswith(_SQLITE):
         entries = list(_of_sqlite(path))
     elif body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):

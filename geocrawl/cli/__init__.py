@@ -11,9 +11,10 @@ import sys
 import typer
 
 from geocrawl import __version__
-from geocrawl.cli.output import foreseen_ends, mask_standard_streams
+from geocrawl.cli.output import MOST_CHARS, foreseen_ends, mask_standard_streams
 from geocrawl.cli.registry import CommandGroup, help_of
 from geocrawl.errors import GeocrawlError
+from geocrawl.sanitize import plain
 
 app = typer.Typer(
     name="geocrawl",
@@ -58,5 +59,5 @@ def main() -> None:
             finally:
                 sys.stdout.flush()
     except GeocrawlError as error:
-        sys.stderr.write(f"geocrawl: {error}\n")
+        sys.stderr.write(f"geocrawl: {plain(str(error), MOST_CHARS)}\n")
         raise SystemExit(error.exit_code) from None

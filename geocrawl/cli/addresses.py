@@ -19,6 +19,7 @@ import typer
 
 from geocrawl.cli import options as opt
 from geocrawl.errors import UsageError
+from geocrawl.files import MOST_TEXT_BYTES, read_whole
 from geocrawl.model import Url
 from geocrawl.sanitize import masked, plain
 from geocrawl.urls import is_registry, read_url
@@ -116,7 +117,7 @@ def read_lines(file: Path) -> list[tuple[str, Url | None]]:
 
 def _lines(file: Path) -> list[str]:
     try:
-        return file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+        return read_whole(file, MOST_TEXT_BYTES).decode("utf-8-sig", "replace").splitlines()
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}") from None
 

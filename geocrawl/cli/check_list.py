@@ -20,6 +20,7 @@ from geocrawl.cli import options as opt
 from geocrawl.cli import output
 from geocrawl.crawler.report import RunSummary
 from geocrawl.errors import UsageError
+from geocrawl.files import MOST_TEXT_BYTES, read_whole
 from geocrawl.sanitize import json_text, plain
 from geocrawl.wording import counted
 
@@ -120,7 +121,7 @@ def _former(file: Path | None) -> dict[tuple[object, ...], str]:
     if file is None:
         return {}
     try:
-        return {_key(row): row["state"] for row in json.loads(file.read_text(encoding="utf-8"))}
+        return {_key(row): row["state"] for row in json.loads(read_whole(file, MOST_TEXT_BYTES))}
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}") from None
     except (ValueError, TypeError, KeyError, AttributeError):

@@ -298,6 +298,10 @@ def _cell(value: object) -> str:
     return plain(as_shown(str(value)), 400)
 
 
+MOST_CHARS = 2_000
+"""Of a message about an error, which may quote what was typed."""
+
+
 class MaskedStream(io.TextIOWrapper):
     """A text stream that writes *** for keys, tokens and passwords in addresses to another stream's buffer."""
 
@@ -321,7 +325,7 @@ class MaskedCommands(TyperGroup):
         except Exception as error:
             message = getattr(error, "message", None)
             if isinstance(message, str) and not isinstance(error, BaseExceptionGroup):  # read-only there
-                error.message = masked(message)  # type: ignore[attr-defined]  # it has one
+                error.message = plain(masked(message), MOST_CHARS)  # type: ignore[attr-defined]  # it has one
             raise
 
 

@@ -14,6 +14,7 @@ from geocrawl.cli import output
 from geocrawl.cli.addresses import read_url_file
 from geocrawl.config.names import setting_name
 from geocrawl.errors import EnvironmentFault, UsageError
+from geocrawl.files import MOST_TEXT_BYTES, read_whole
 from geocrawl.priority.options import SEPARATOR
 from geocrawl.priority.registry import presets, strategy_options
 from geocrawl.priority.registry import strategies as known
@@ -178,6 +179,6 @@ def add_topic(
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8-sig", errors="replace")
+        return read_whole(path, MOST_TEXT_BYTES).decode("utf-8-sig", "replace")
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None

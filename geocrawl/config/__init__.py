@@ -29,6 +29,7 @@ from geocrawl.config.names import (
     without_credentials,
 )
 from geocrawl.errors import EnvironmentFault, GeocrawlError, UsageError
+from geocrawl.files import read_whole
 from geocrawl.settings import Settings
 from geocrawl.urls.database import MEMORY, DatabaseUrl, is_server, place_of, server_of, sqlite_path
 
@@ -49,6 +50,8 @@ _NOT_SETTINGS = {
     "GEOCRAWL_SEGMENTER",  # `priority.text_terms`
 }
 _PATHS = {"db", "log_file", "stop_rules", "metrics_file"}
+_MOST_BYTES = 16 * 1024**2
+"""Of a configuration file."""
 _OF_ORIGIN = {"user", "password"}
 """Settings of `[sites]` that a single origin may have."""
 GONE: Mapping[str, str] = {
@@ -329,7 +332,7 @@ def from_file(file: Path) -> SettingsSource:
 
     source = SettingsSource()
     try:
-        table = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+        table = tomllib.loads(read_whole(file, _MOST_BYTES).decode("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         return source
     except OSError as error:

@@ -125,48 +125,55 @@ class MissingFolders:
 
 
 _MOST_SITEMAPS, _MOST_NESTED = 50, 40
-"""Sitemaps of a host without a page, after which no other is asked for; and those that are queued of all indexes that
-an index names, which the protocol does not allow (sitemaps.org, "Sitemap index")."""
+"""Sitemaps of a host without a page, after which no other is asked for; and those of other hosts, and those that are
+queued of all indexes that an index names, neither of which the protocol allows (sitemaps.org, "Sitemap index")."""
 _MOST_KNOWN = 100_000
 
 
 class EndlessSitemaps:
-    """Counts the sitemaps of each host that name no page: indexes within indexes, empty and missing ones."""
+    """Counts the sitemaps of each host that name no page: indexes within indexes, empty and missing ones; and together
+    those of all other hosts to which its indexes lead."""
 
     def __init__(self) -> None:
-        self._named: dict[str, None] = {}
-        """Identities of the sitemaps that indexes name."""
+        self._named: dict[str, str] = {}
+        """Identities of the sitemaps that indexes name → host of the first index."""
         self._without_page: dict[str, int] = {}
-        """Host → sitemaps that were asked for and named no page."""
+        """Account (`_account`) → sitemaps that were asked for and named no page."""
         self._nested: dict[str, int] = {}
-        """Host → sitemaps that indexes within indexes name."""
+        """Account → sitemaps that indexes within indexes name."""
 
     def reason(self, entry: Entry) -> str:
         """Return why a sitemap is not asked for, '' when it is, and for a page of any other kind."""
-        url = entry.url
-        is_held = url.identity in self._named and self._without_page.get(url.host, 0) >= _MOST_SITEMAPS
+        account = self._account(entry.url)
+        most = _MOST_SITEMAPS if account == entry.url.host else _MOST_NESTED
+        is_held = entry.url.identity in self._named and self._without_page.get(account, 0) >= most
         return ENDLESS_SITEMAPS if is_held and entry.validators is None else ""
 
     def note_request(self, url: Url) -> None:
         """Count a request for a page, if an index names it as a sitemap."""
         if url.identity in self._named:
-            self._without_page[url.host] = self._without_page.get(url.host, 0) + 1
+            self._without_page[self._account(url)] = self._without_page.get(self._account(url), 0) + 1
+
+    def _account(self, url: Url) -> str:
+        first = self._named.get(url.identity, url.host)
+        return first if first == url.host else f"others of {first}"
 
     def note(self, document: Document) -> set[str]:
         """Remember the sitemaps that an index names, and return the identities of those beyond all bounds, which are
         not queued; a sitemap that names pages is not counted."""
-        host, is_nested = document.url.host, document.url.identity in self._named
+        is_nested, account = document.url.identity in self._named, self._account(document.url)
         sitemaps = [link.url.identity for link in document.links if link.rel == SITEMAP]
         if is_nested and document.links and not sitemaps:
-            self._without_page[host] = self._without_page.get(host, 1) - 1
+            self._without_page[account] = self._without_page.get(account, 1) - 1
         new = [identity for identity in sitemaps if identity not in self._named]
-        room = max(0, _MOST_NESTED - self._nested.get(host, 0)) if is_nested else len(new)
+        room = max(0, _MOST_NESTED - self._nested.get(account, 0)) if is_nested else len(new)
         if is_nested:
-            self._nested[host] = self._nested.get(host, 0) + len(new[:room])
-        self._named.update(dict.fromkeys(new[:room]))
+            self._nested[account] = self._nested.get(account, 0) + len(new[:room])
+        first = self._named.get(document.url.identity, document.url.host)
+        self._named.update(dict.fromkeys(new[:room], first))
         for known in (self._named, self._without_page, self._nested):
             while len(known) > _MOST_KNOWN:
-                known.pop(next(iter(known)))
+                del known[next(iter(known))]
         return set(new[room:])
 
 

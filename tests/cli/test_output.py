@@ -189,9 +189,9 @@ def test_times_in_json_are_iso_8601(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_single_surrogate_is_an_escape_in_the_locale_c(monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.BytesIO()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, "utf-8", "surrogateescape"))
-    monkeypatch.setattr(sys, "stderr", sys.stderr)
+    former = io.TextIOWrapper(written, "utf-8", "surrogateescape"), io.TextIOWrapper(io.BytesIO(), "utf-8")
+    monkeypatch.setattr(sys, "stdout", former[0])
+    monkeypatch.setattr(sys, "stderr", former[1])
     output.mask_standard_streams()
-    sys.stdout.write("\ud83d")
-    sys.stdout.flush()
+    print("\ud83d", end="", flush=True)
     assert written.getvalue() == b"\\ud83d"

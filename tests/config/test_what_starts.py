@@ -94,3 +94,8 @@ def test_a_number_with_more_digits_than_python_reads_is_refused_in_words(tmp_pat
     file.write_text(f"max_pages = {'9' * 5_000}\n")
     findings, settings = check_settings({}, {}, tmp_path, [file])
     assert settings is None and "not TOML" in findings[0].text
+
+
+def test_a_file_without_end_is_refused_in_words() -> None:
+    findings, settings = check_settings({}, {}, Path("/"), [Path("/dev/zero")])
+    assert settings is None and "/dev/zero: cannot be read: is longer than 16 MiB" in {each.text for each in findings}
