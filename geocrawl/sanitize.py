@@ -48,11 +48,12 @@ _ESCAPED_NAME = re.compile(
     r"(?:=|%(?:25){0,3}3d)",
     re.IGNORECASE,
 )
-# Up to the last @, as browsers read it, or to where a text was cut; the second one in an address within an address.
+# Up to the last @, as browsers read it, or to where a text was cut, unless that is a number's port; the second one in
+# an address within an address.
 # On the web a name alone may be a token; the user of a database gives no access without a password.
 _USER = re.compile(
     r"""((?:https?|ftp):[\\/]{1,9}|//)"""
-    r"""(?:(?!\[)[^\\/?#\s@:"<>]*:(?!\d*\Z)[^\\/?#\s"<>…]*(?=[@…]|\Z)|(?<!postgresql://)[^\\/?#\s:"<>]+(?=@))"""
+    r"""(?:(?!\[|(?:[\d.]+|localhost):\d{0,5}…(?!\S*@))[^\\/?#\s@:"<>]*:(?!\d*\Z)[^\\/?#\s"<>…]*(?=[@…]|\Z)|(?<!postgresql://)[^\\/?#\s:"<>]+(?=@))"""
     r"""|((?:%(?:25){0,3}2f){2})(?:(?!%(?:25){0,3}(?:2f|3f|23))[^/?#&\s"<>])+(?=%(?:25){0,3}40)""",
     re.IGNORECASE,
 )

@@ -28,6 +28,8 @@ MASKED = [
     ("http://a.test/?u=b%253Fapi_key%253Dabc&x=1", "http://a.test/?u=b%253Fapi_key%253D***&x=1"),
     ("http://a.test/#access_token=abc", "http://a.test/#access_token=***"),
     ("http://user:password-that-was-c…", "http://***…"),
+    ("The proxy http://127.0.0.1:31…", "The proxy http://127.0.0.1:31…"),
+    ("http://127.0.0.1:31…x@a.example/", "http://***…x@a.example/"),
     ("http://user:password-that-was-c", "http://***"),
     ("http://u:p@ss@a.test/x", "http://***@a.test/x"),
     ("http:\\\\u:p@a.test/x and https:/u@a.test", "http:\\\\***@a.test/x and https:/***@a.test"),

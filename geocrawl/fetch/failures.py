@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import re
 import socket
 import ssl
 from collections.abc import Callable, Sequence
@@ -39,6 +40,8 @@ WEB_ERRORS = (
     MemoryError,
 )
 _DETAIL_CHARS = 200
+_BYTES = re.compile(r"""(?:bytearray\()?\bb(['"])(.*?)\1\)?(?=$|[ ,.;:)])""", re.DOTALL)
+"""Finds bytes of an answer in a library's words: h11's `illegal header line: bytearray(b'…')`."""
 
 
 class Unreadable(Exception):
@@ -81,7 +84,7 @@ def _line(error: BaseException, chain: Sequence[BaseException]) -> str:
     for one in chain:
         if isinstance(one, ConnectFailed) and one.os_error is error and not isinstance(error, ssl.SSLError):
             error = one
-    return plain(described(error), _DETAIL_CHARS)
+    return plain(_BYTES.sub(r"“\2”", described(error)), _DETAIL_CHARS)
 
 
 def _is(*types: type[BaseException]) -> Callable[[BaseException], bool]:

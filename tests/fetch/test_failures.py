@@ -138,7 +138,9 @@ async def test_a_connection_closed_before_the_answer_is_reset(kit: MakeKit) -> N
     ],
 )
 async def test_what_is_no_http_is_bad_http(kit: MakeKit, raw: bytes) -> None:
-    assert (await fail(kit(), lambda target, writer: raw)).code is FailureCode.BAD_HTTP
+    got = await fail(kit(), lambda target, writer: raw)
+    assert got.code is FailureCode.BAD_HTTP
+    assert "b'" not in got.detail and 'b"' not in got.detail and "bytearray" not in got.detail
 
 
 async def test_a_body_that_is_not_what_its_encoding_says_is_bad_http(kit: MakeKit) -> None:
