@@ -41,6 +41,7 @@ from geocrawl.urls.database import DatabaseUrl
 from geocrawl.wording import counted, is_mail_address, iso, moment
 
 _MAIL, _FILE = "mail:", "file:"
+_RECIPIENT_CHARS = 2_000
 _DELIVERY_S = 30.0
 """Longest time of a delivery as a whole."""
 
@@ -49,16 +50,26 @@ def read_recipient(text: str, settings: Settings, database: DatabaseUrl) -> str:
     """Return a recipient as it is stored: of a file, the full path. Raises UsageError for one that cannot be told."""
     if text.startswith(_MAIL):
         refused = mail_refusal(text.removeprefix(_MAIL), settings)
+    elif not text.isprintable() or len(text) > _RECIPIENT_CHARS:
+        refused = f"has control characters, or more than {_RECIPIENT_CHARS:,} in all"
     elif text.startswith(_FILE):
         path = Path(text.removeprefix(_FILE)).expanduser().absolute()
-        refuse_database(path, database)
-        refused = "" if path.parent.is_dir() and not path.is_dir() else "is in no folder that exists, or is a folder"
+        refused = _file_refusal(path, database)
         text = f"{_FILE}{path}"
     else:
         refused = webhook_refusal(text, allow_private=settings.allow_private)
     if refused:
-        raise UsageError(f"--to {text}: {refused}")
+        raise UsageError(f"--to {plain(text, _TITLE_CHARS)}: {refused}")
     return text
+
+
+def _file_refusal(path: Path, database: DatabaseUrl) -> str:
+    """Return why no lines can be kept in a file; '' when they can."""
+    try:
+        refuse_database(path, database)
+        return "" if path.parent.is_dir() and not path.is_dir() else "is in no folder that exists, or is a folder"
+    except (OSError, RuntimeError) as error:  # a name that is too long, links in a circle
+        return f"cannot be a file: {getattr(error, 'strerror', None) or 'its links lead in a circle'}"
 
 
 async def deliver(delivery: Delivery, settings: Settings, database: DatabaseUrl, at: float) -> str:

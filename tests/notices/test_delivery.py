@@ -162,11 +162,22 @@ async def test_the_catalogue_is_no_journal(tmp_path: Path) -> None:
         ("mail:anna@example.org", "mail_server names no server; set it in .* GEOCRAWL_MAIL_SERVER$"),
         ("file:/nonexistent/folder/a.jsonl", "is in no folder that exists"),
         ("file:/", "is a folder"),
+        (f"file:/tmp/{'x' * 300}", "x…: cannot be a file: File name too long$"),
+        ("file:/tmp/a\0b", "has control characters"),
+        ("file:/tmp/a\nb", "has control characters"),
+        ("https://example.org/\r\nX: y", "has control characters"),
+        (f"https://example.org/{'x' * 9_000}", "x…: has control characters, or more than 2,000 in all$"),
     ],
 )
 def test_a_recipient_that_cannot_be_told_is_one_clear_line(text: str, clear: str) -> None:
     with pytest.raises(UsageError, match=clear):
         read_recipient(text, PUBLIC, DATABASE)
+
+
+def test_links_in_a_circle_are_no_file(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(UsageError, match=r"loop: cannot be a file: "):
+        read_recipient(f"file:{tmp_path}/loop", PUBLIC, DATABASE)
 
 
 @pytest.mark.parametrize("title", HOSTILE)
