@@ -162,7 +162,7 @@ def record_of(
         text = None
     elif 200 <= status < 300:
         text = read_text(body)
-        if not is_robots_txt(body, text):
+        if not is_robots_txt(body, text) or (status != 200 and not body.strip()):  # 202 of a filter, 204
             status, text = _NO_TEXT, ""
     ttl = settings.robots_ttl_s if text is not None else settings.robots_error_ttl_s
     if text is None and retry_after_s is not None:

@@ -37,6 +37,7 @@ def text(body: bytes, status: str = "200 OK") -> bytes:
 ANSWERS: dict[str, Callable[[str], bytes]] = {
     "200 with rules": lambda other: text(NEW),
     "200 with an empty file": lambda other: text(b""),
+    "202 or 204 with nothing in it": lambda other: text(b"", "202 Accepted"),
     "200 with HTML": lambda other: HTML,
     "200 with other text that has no record": lambda other: text(b"Access denied\n"),
     "301 to rules on another host": lambda other: redirect(f"{other}/rules"),
