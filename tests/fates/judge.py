@@ -36,6 +36,7 @@ _ANY = frozenset({"new", "alive", "degraded", "unconfirmed", "down"})
 _ALIVE, _DOWN, _UNCONFIRMED = frozenset({"alive"}), frozenset({"down"}), frozenset({"unconfirmed"})
 
 _ASKED = (Truth.UP, Truth.DEAD, Truth.MOVED)
+_WITHOUT_VERDICT = (Truth.MOVED, Truth.FORBIDDEN, Truth.PATIENCE, Truth.SHY)
 
 _SAYS = """
 SELECT e.host, e.health, e.reason, e.service_id, s.alive, s.url FROM endpoint e
@@ -168,7 +169,8 @@ class Judge:
     ) -> str:
         """Return what is false of what is said of one service; '' for nothing."""
         if now.truth in (Truth.UNBORN, Truth.FORGOTTEN):
-            return f"is listed: {row}" if row else ""
+            is_gone = now.truth is Truth.UNBORN or service.host in self.life.forgotten
+            return f"is listed: {row}" if row and is_gone else ""
         if row is None:
             may_be_new = now.since <= (up_within(now) if now.before is Truth.UNBORN else 1.0)
             return "" if may_be_new else "is not listed"
@@ -198,9 +200,13 @@ class Judge:
         return self._problem_of_twins(service, number, now)
 
     def _unknown(self, now: Situation) -> frozenset[str]:
-        """Return what may be said besides after the clock was wrong: all were unseen by it, until they are asked."""
+        """Return what may be said besides after the clock was wrong: all were unseen by it, until they are asked. A
+        block page on the way makes unconfirmed, and who may not be asked, or has no verdict, stays so."""
+        day = self.life.today()
+        if now.truth in _WITHOUT_VERDICT and was_crossed(self.life, day - now.since - ASKED_WITHIN, day):
+            return _UNCONFIRMED
         within = ASKED_WITHIN + 1.0 if now.truth in _ASKED else UNSEEN + 2 * ASKED_WITHIN
-        is_new = any(0.0 <= self.life.today() - each < within for each in steps(self.life))
+        is_new = any(0.0 <= day - each < within for each in steps(self.life))
         return _UNCONFIRMED if is_new else frozenset()
 
     def _problem_of_twins(self, service: MadeService, number: int, now: Situation) -> str:
@@ -335,7 +341,6 @@ _CLOCK_SET_S = 60.0
 def judge_manners(life: Life) -> list[str]:
     """Return what was asked although a server had asked for a pause, or its operator to be left alone."""
     found, rests = list[str](), dict[str, tuple[float, Any, float]]()
-    gone = {each.host: begins for each in life.services for begins, name in each.phases if name == "forgotten"}
     for request in life.requests:
         until, process, lack_s = rests.get(request.host, (0.0, None, 0.0))
         if (
@@ -345,6 +350,6 @@ def judge_manners(life: Life) -> list[str]:
         if request.retry_after_s:
             lack_s = _CLOCK_SET_S if request.is_clock_wrong else _ROUNDING_S
             rests[request.host] = request.at + request.retry_after_s, request.process, lack_s
-        if request.at > gone.get(request.host, life.days + 1) * DAY_S + 60.0:
+        if request.at > life.forgotten.get(request.host, life.days + 1) * DAY_S + 60.0:
             found.append(f"day {request.at / DAY_S:.3f}: {request.host} was asked though it had opted out")
     return found

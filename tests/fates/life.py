@@ -145,6 +145,8 @@ class Life:
         self.done: list[str] = []
         """What was done to the daemon."""
         self.restored: list[Restored] = []
+        self.forgotten: dict[str, float] = {}
+        """Hosts that opted out, and on which day: what happened before may have taken its time."""
         self.wrong_clocks: list[WrongClock] = []
         self.ways: list[tuple[float, float]] = []
         """Since and until which day the network on the way answered in place of all servers."""
@@ -456,6 +458,7 @@ class Life:
         self._do("host forgotten", each.host)
         with self.operator() as store:
             forget(store.database, each.host, "asked by mail", self._now())
+        self.forgotten[each.host] = self.today()
 
     def _now(self) -> float:
         return START + self.loop.time()
