@@ -21,11 +21,13 @@ from abc import abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
+from tests.probe.content_runs import drawn
 from tests.support.loopback import served_by
 
 
@@ -85,7 +87,7 @@ CAPABILITIES = """<?xml version="1.0" encoding="UTF-8"?>
 <Layer><Name>layer{0}</Name><Title>Layer {0}</Title><CRS>EPSG:4326</CRS></Layer></Layer></Capability>
 </WMS_Capabilities>"""
 _SYLLABLES = ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu")
-_FORMS = {"page": "text/html; charset=utf-8", "service": "text/xml", "unknown": "text/html"}
+_FORMS = {"page": "text/html; charset=utf-8", "service": "text/xml", "picture": "image/png", "unknown": "text/html"}
 
 
 class Web(NamedTuple):
@@ -93,6 +95,8 @@ class Web(NamedTuple):
 
     hosts: int = 1_000
     pages_a_host: int = 1_000
+    is_lively: bool = False
+    """Whether services draw maps, and one in three is dead for ten minutes of each half an hour."""
 
 
 def host_of(number: int) -> str:
@@ -126,11 +130,30 @@ def answer(url: str, web: Web) -> tuple[str, bytes]:
         return "unknown", MISSING
     if query:
         number = _number(path.removeprefix("maps/"))
-        return ("unknown", MISSING) if number is None else ("service", CAPABILITIES.format(number).encode())
+        if number is None:
+            return "unknown", MISSING
+        return _lively(url, query) if web.is_lively else ("service", CAPABILITIES.format(number).encode())
     page = 0 if not path else _number(path.removesuffix(".html"))
     if page is None or page >= web.pages_a_host:
         return "unknown", MISSING
     return "page", _page(host, page, web)
+
+
+def _lively(url: str, query: str) -> tuple[str, bytes]:
+    """Return what a service answers now."""
+    address = url.partition("?")[0]
+    lot = zlib.crc32(address.encode())
+    if lot % 3 == 0 and (time.time() + lot % 1800) % 1800 < 600:
+        return "unknown", f"<title>404</title>{address}".encode()
+    asked = {name.lower(): value for name, value in parse_qsl(query)}
+    if asked.get("request") == "GetMap":
+        return "picture", _picture(int(asked["width"]), int(asked["height"]))
+    return "service", CAPABILITIES.format(lot).encode()
+
+
+@cache
+def _picture(width: int, height: int) -> bytes:
+    return drawn(width, height).body
 
 
 def _page(host: int, page: int, web: Web) -> bytes:
@@ -188,7 +211,8 @@ def served(web: Web, log: Path, *, ready: bool = False) -> AbstractContextManage
     """Serve a web from a process of its own; yields the proxy's URL. The log is whole afterwards. `ready`: without
     latency, all pages made before."""
     size = ("--hosts", str(web.hosts), "--pages-a-host", str(web.pages_a_host))
-    return served_by("tests.support.scale_web", *size, "--log", str(log), *(("--ready",) if ready else ()))
+    how = ("--ready",) * ready + ("--lively",) * web.is_lively
+    return served_by("tests.support.scale_web", *size, "--log", str(log), *how)
 
 
 def politeness(requests: Sequence[dict[str, Any]], delay_s: float) -> dict[str, Any]:
@@ -221,9 +245,10 @@ def main() -> None:
     parser.add_argument("--pages-a-host", type=int, default=1_000)
     parser.add_argument("--log", type=Path, default=Path("/dev/null"))
     parser.add_argument("--ready", action="store_true", help="make all pages first, answer at once")
+    parser.add_argument("--lively", action="store_true", help="services draw maps, and some die and return")
     options = parser.parse_args()
     with options.log.open("w", encoding="utf-8") as log:
-        web = Web(options.hosts, options.pages_a_host)
+        web = Web(options.hosts, options.pages_a_host, options.lively)
         ready = all_answers(web) if options.ready else {}
         asyncio.run(serve(lambda: _Connection(web, log, ready), f"{web.hosts} hosts"))
 
