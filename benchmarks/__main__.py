@@ -45,9 +45,10 @@ NAMES = (
     "politeness",
     "slow_services",
     "soak",
+    "week",
     "statement_kills",
 )
-SMALL_IN_TESTS = {"attacks", "politeness", "slow_services", "soak", "statement_kills"}
+SMALL_IN_TESTS = {"attacks", "politeness", "slow_services", "soak", "statement_kills", "week"}
 """What `tests.support` measures and tests run with smaller sizes: `benchmarks.same_as_tests` has the full ones."""
 ON_DEMAND = ("page_cpu", "search_engines")
 """What needs arguments, or a package that is no part of the project."""

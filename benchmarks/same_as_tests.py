@@ -1,4 +1,5 @@
-"""Measure attacks, politeness, slow services, a quarter of a year of the daemon and kills at statements, at full size.
+"""Measure attacks, politeness, slow services, a quarter of a year of the daemon, a week of it under systemd (as root),
+and kills at statements, at full size.
 
 Tests run the same with fewer hosts, attacks, services, days and statements.
 """
@@ -14,6 +15,8 @@ from tests.attacks import attacks, politeness
 from tests.store.upkeep import statement_kills
 from tests.support import slow_services, soak
 from tests.support.postgres import running_server
+from tests.systemd import week
+from tests.systemd.container import CannotBootError
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--step", type=int, default=1, help="statement_kills: at each n-th [1]")
     parser.add_argument("--hosts", type=int, default=None, help="politeness: of each sort [12]")
     parser.add_argument("--days", type=int, default=90, help="soak [90]")
+    parser.add_argument("--speed", type=float, default=week.SPEED, help="week: of its clocks [300]")
     parser.add_argument("--seed", type=int, default=11, help="soak [11]")
 
 
@@ -32,6 +36,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         "politeness": lambda: politeness.measure(options.hosts or 12, 25),
         "slow_services": lambda: _slow_services(50, 4),
         "soak": lambda: _soak(options.days, options.seed),
+        "week": lambda: _week(options),
         "statement_kills": lambda: _statement_kills(options.only, options.step),
     }[options.name]()
     return found
@@ -62,6 +67,14 @@ def _slow_services(services: int, slow: int) -> dict[str, Any]:
     missed = ["services that are not proved"] * (found["quick_proved"] + found["slow_proved"] < services)
     missed += ["quick ones proved within 60 s"] * (found["quick_done_after_s"] > 60.0)
     return {**found, "missed": missed + ["all done within 240 s"] * (found["all_done_after_s"] > 240.0)}
+
+
+def _week(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what became of the unit; why it was not measured, where nothing can be booted."""
+    try:
+        return week.measure(speed=options.speed)
+    except CannotBootError as reason:
+        return {"not_measured": str(reason)}
 
 
 def _soak(days: int, seed: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 systemd-nspawn boots `/` of this machine, read-only beneath an overlay in memory, with a network of its own that has
 loopback only. The mounts live in a mount namespace of their own and the processes in a control group of their own, so
 nothing is left when it has ended. It needs root, systemd-nspawn (Debian: systemd-container), overlayfs and cgroup2.
+Where the machine counts memory in the older hierarchy (cgroup1), the container has that, too: MemoryMax holds.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -22,11 +23,13 @@ from tests.support.processes import Run, run
 
 BOOT_S = 240.0
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+MEMORY = Path("/sys/fs/cgroup/memory")
+"""The older hierarchy of memory (cgroups(7), version 1), here and in the container."""
 PROGRAMS = ("systemd-nspawn", "nsenter", "unshare", "setpriv")
 
 _LAUNCH = """
 set -e
-echo $$ >"$GROUP/cgroup.procs"
+for group in $GROUPS_OF_CONTAINER; do echo $$ >"$group/cgroup.procs"; done
 mount -t tmpfs -o mode=0755 tmpfs "$PLACE"
 mkdir -m 0755 "$PLACE/upper" "$PLACE/work" "$PLACE/root"
 cp -a "$FILES/." "$PLACE/upper"
@@ -90,20 +93,27 @@ def booted(files: Path, binds: Mapping[Path, str]) -> Iterator[Container]:
     own, reason = _own_group(), cannot_boot()
     if reason or own is None:
         raise CannotBootError(reason)
+    counted = [place for place in (MEMORY,) if place.is_dir()]
     with tempfile.TemporaryDirectory(prefix="geocrawl-container-") as name:
         folder = Path(name)
-        group = own / folder.name
+        groups = [place / folder.name for place in (own, *counted)]
         try:
-            group.mkdir()
+            for group in groups:
+                group.mkdir()
         except OSError as error:
             raise CannotBootError(f"{group}: {error.strerror}") from None
-        process = _launch(folder, group, files, binds)
+        process = _launch(folder, groups, files, binds)
         try:
             container = _wait_until_up(process, folder / "console")
-            yield container
-            container.run("systemctl", "poweroff", limit_s=120)
+            for place in counted:  # systemd-nspawn has it read-only
+                container.say("mount", "-o", "remount,bind,rw", str(place))
+                container.say("systemctl", "daemon-reexec")
+            try:
+                yield container
+            finally:
+                container.run("systemctl", "poweroff", limit_s=120)
         finally:
-            _end(process, group)
+            _end(process, groups)
 
 
 def _own_group() -> Path | None:
@@ -116,16 +126,17 @@ def _own_group() -> Path | None:
     return places[0] / groups[0].lstrip("/")
 
 
-def _launch(folder: Path, group: Path, files: Path, binds: Mapping[Path, str]) -> subprocess.Popen[bytes]:
+def _launch(folder: Path, groups: Sequence[Path], files: Path, binds: Mapping[Path, str]) -> subprocess.Popen[bytes]:
     place = folder / "place"
     place.mkdir()
     environ = {
         **os.environ,
-        "GROUP": str(group),
+        "GROUPS_OF_CONTAINER": " ".join(map(str, groups)),
         "PLACE": str(place),
         "FILES": str(files),
-        "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1",
     }
+    if len(groups) == 1:
+        environ["SYSTEMD_NSPAWN_UNIFIED_HIERARCHY"] = "1"
     options = [f"--machine={folder.name.replace('_', '-').rstrip('-')}"]
     options += [f"--bind-ro={ours}:{theirs}" for ours, theirs in binds.items()]
     command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", _LAUNCH, "sh", *options]
@@ -157,15 +168,14 @@ def _leader(nspawn: int) -> int | None:
     return None
 
 
-def _end(process: subprocess.Popen[bytes], group: Path) -> None:
-    """RetryPolicy for the power to be off, else take it away; then the empty control groups go."""
+def _end(process: subprocess.Popen[bytes], groups: Sequence[Path]) -> None:
+    """Wait for the power to be off, else take it away; then the empty control groups go."""
     with suppress(subprocess.TimeoutExpired):
         process.wait(120)
     if process.poll() is None:
         process.send_signal(signal.SIGKILL)
         process.wait(120)
-    for below in sorted(group.rglob("*/"), reverse=True):
-        with suppress(OSError):
-            below.rmdir()
-    with suppress(OSError):
-        group.rmdir()
+    for group in groups:
+        for below in (*sorted(group.rglob("*/"), reverse=True), group):
+            with suppress(OSError):
+                below.rmdir()

@@ -14,7 +14,7 @@ import sysconfig
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -195,17 +195,19 @@ class Service:
 
 
 @contextmanager
-def machine() -> Iterator[Service]:
+def machine(tree: Path = ROOT, binds: Mapping[Path, str] | None = None) -> Iterator[Service]:
     """A booted container in which geocrawl could be installed as a service, with an ordinary user and the demo's web.
 
-    Raises CannotBootError where there can be none.
+    `tree`: a checkout with its environment, whose geocrawl it is; `binds`: more folders (ours: theirs) to read. Raises
+    CannotBootError where there can be none.
     """
     with tempfile.TemporaryDirectory(prefix="geocrawl-files-") as name:
         files = Path(name)
         files.chmod(0o755)  # it becomes the container's /
-        _lay_out(files, _python())
-        binds = {Path(sysconfig.get_path("purelib")): f"{HOME}/packages"}
-        with booted(files, binds) as container:
+        _lay_out(files, _python(), tree)
+        own = Path(sysconfig.get_path("purelib"))
+        libraries = own if tree == ROOT else tree / ".venv" / own.relative_to(sys.prefix)
+        with booted(files, {libraries: f"{HOME}/packages", **(binds or {})}) as container:
             for user in (MEMBER, STRANGER):
                 container.say("useradd", "--create-home", "--user-group", user)
             container.say("systemd-run", "--quiet", "--unit=demo-web", f"{HOME}/bin/python", f"{HOME}/demo_web.py")
@@ -221,7 +223,7 @@ def _python() -> str:
     return found
 
 
-def _lay_out(files: Path, python: str) -> None:
+def _lay_out(files: Path, python: str, tree: Path) -> None:
     """A virtual environment in /opt, and what names the demo's hosts."""
     hosts = sorted(build_content().hosts)
     names, ports = {host.partition(":")[0] for host in hosts}, {host.partition(":")[2] or "80" for host in hosts}
@@ -237,16 +239,16 @@ def _lay_out(files: Path, python: str) -> None:
     (home / "pyvenv.cfg").write_text(f"home = {Path(python).parent}\ninclude-system-site-packages = false\n")
     (home / "bin/python").symlink_to(python)
     (packages / "libraries.pth").write_text(f"{HOME}/packages\n")
-    _install(packages / "geocrawl")
+    _install(tree, packages / "geocrawl")
     (home / "demo_web.py").write_text(_DEMO_WEB.format(ports=sorted(map(int, ports))))
     launcher = home / "bin/geocrawl"
     launcher.write_text(_LAUNCHER.format(python=f"{HOME}/bin/python"))
     launcher.chmod(0o755)
 
 
-def _install(package: Path) -> None:
+def _install(tree: Path, package: Path) -> None:
     """As the wheel does (pyproject.toml), compiled as pip does."""
-    shutil.copytree(ROOT / "geocrawl", package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(tree / "geocrawl", package, ignore=shutil.ignore_patterns("__pycache__"))
     for folder in ("seeds", "systemd"):
-        shutil.copytree(ROOT / folder, package / "data" / folder)
+        shutil.copytree(tree / folder, package / "data" / folder)
     compileall.compile_dir(package, quiet=2, stripdir=package.parent)
