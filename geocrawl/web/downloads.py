@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import time
 import zipfile
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,13 +18,17 @@ from starlette.responses import Response
 from geocrawl.export.services import export_services
 from geocrawl.export.tables import COLUMNS, csv_bytes, endpoint_values, without_secrets
 from geocrawl.filters import Sort
+from geocrawl.model.catalogue import Service
 from geocrawl.model.search import Selection
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.parameters import MAX_LIMIT, SearchRequest, read_search
 from geocrawl.web.site import attachment, site_of
 
+_Service = TypeVar("_Service", bound=Service)
 _MOST_LAYERS = 50_000
 """Most layers of one GeoPackage."""
+_MOST_CHARS = 4_000_000
+"""Most characters of the texts of the services in one answer."""
 
 
 class File(NamedTuple):
@@ -69,15 +73,27 @@ async def newest_found(request: Request) -> list[int] | None:
     )
 
 
+def within_chars(services: Iterable[_Service]) -> Iterator[_Service]:
+    """Yield the first services, at least one, as many as one answer has room for."""
+    left = _MOST_CHARS
+    for number, service in enumerate(services):
+        texts = (service.title, service.abstract, service.provider, service.fees, service.access_constraints)
+        left -= sum(map(len, (*texts, *service.keywords, *service.formats)))
+        if left < 0 and number:
+            return
+        yield service
+
+
 def _written(catalogue: Catalogue, form: str, numbers: Collection[int]) -> bytes:
     selection = Selection(ids=numbers)
     if form == "csv":
-        endpoints = map(without_secrets, catalogue.read_endpoints(selection))
+        endpoints = map(without_secrets, within_chars(catalogue.read_endpoints(selection)))
         return csv_bytes(COLUMNS, (tuple(endpoint_values(endpoint).values()) for endpoint in endpoints))
     with TemporaryDirectory() as folder:
         out = Path(folder) / "services"
-        layers = islice(catalogue.read_layers(selection), _MOST_LAYERS)
-        export_services(catalogue.read_services(selection), layers, form, out, now=time.time())
+        services = list(within_chars(catalogue.read_services(selection)))
+        layers = islice(catalogue.read_layers(Selection(ids=[each.id for each in services])), _MOST_LAYERS)
+        export_services(services, layers, form, out, now=time.time())
         return _zipped(out) if form == "qgis" else out.read_bytes()
 
 

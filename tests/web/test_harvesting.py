@@ -9,9 +9,11 @@ import shutil
 import sqlite3
 import subprocess
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
+import httpx
 import pytest
 from lxml import etree
 from rdflib import Graph, URIRef
@@ -209,6 +211,42 @@ def asked(client: TestClient, **arguments: str) -> etree._Element:
 def error(client: TestClient, **arguments: str) -> str:
     (found,) = asked(client, **arguments).iter(f"{OAI}error")
     return str(found.get("code"))
+
+
+def test_services_with_long_texts_come_in_more_pages(catalogue: Path, serve: Serve) -> None:
+    with closing(sqlite3.connect(catalogue)) as writer:
+        writer.execute("UPDATE service SET abstract = ?", ["x" * 500_000])
+        writer.commit()
+        numbers = {row[0] for row in writer.execute("SELECT id FROM service")}
+    client, largest = serve(catalogue), 0
+
+    def pages(address: str, following: Callable[[httpx.Response], str]) -> Iterator[httpx.Response]:
+        nonlocal largest
+        while address:
+            yield (answer := client.get(address))
+            largest = max(largest, len(answer.content))
+            address = following(answer)
+
+    def named(answer: httpx.Response) -> str:
+        return next((each["href"] for each in answer.json()["links"] if each["rel"] == "next"), "")
+
+    def hydra(answer: httpx.Response) -> str:
+        found = re.search(r"hydra:next> *<([^>]+)>|hydra:next <([^>]+)>", answer.text)
+        return (found[1] or found[2]).replace("&amp;", "&") if found else ""
+
+    def token(answer: httpx.Response) -> str:
+        found = re.search(r"<resumptionToken>([^<]+)<", answer.text)
+        return f"/oai?verb=ListRecords&resumptionToken={found[1]}" if found else ""
+
+    ids = ",".join(map(str, numbers))
+    by_number = [each for page in pages(f"{ITEMS}?limit=200&ids={ids}", named) for each in page.json()["features"]]
+    assert sorted(int(each["id"]) for each in by_number) == sorted(numbers)
+    turtle = "".join(page.text for page in pages(f"{ITEMS}?f=dcat&limit=1000", hydra))
+    assert turtle.count("a dcat:DataService") == len(numbers)
+    records = "".join(page.text for page in pages("/oai?verb=ListRecords&metadataPrefix=oai_dc", token))
+    assert records.count("<record>") == len(numbers)
+    table = client.get(f"{ITEMS}?f=csv")
+    assert max(largest, len(table.content)) < 5_000_000 and len(table.content) > 1_000_000
 
 
 def test_what_the_protocol_does_not_allow_is_named_by_its_code(client: TestClient) -> None:

@@ -197,13 +197,18 @@ _ROWS = (
     .order_by(_AT.c.id)
 )
 _ROWS_OF_KIND = _ROWS.where(_AT.c.kind == bindparam("kind"))
+_ROWS_OF_IDS = _ROWS.where(in_list(_AT.c.service_id, "ids"))
 
 
 def read_endpoints(connection: Connection, selection: Selection) -> Iterator[EndpointService]:
     """Yield the endpoints of the selected services with a verdict, in the order in which they were found; without a
     condition, or with one on the kind alone, also those that never were valid. Addresses have their keys."""
-    kind = {"kind": selection.kind}
-    rows = connection.execute(_ROWS_OF_KIND, kind) if selection.kind else connection.execute(_ROWS)
+    if selection.ids is not None:
+        rows = connection.execute(_ROWS_OF_IDS, {"ids": selection.ids})
+    elif selection.kind:
+        rows = connection.execute(_ROWS_OF_KIND, {"kind": selection.kind})
+    else:
+        rows = connection.execute(_ROWS)
     chosen = None if selection.is_about_kind_alone else selected_ids(connection, selection)
     make = _reader(EndpointService)
     for row in rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from html import escape
 from typing import Any
 
@@ -24,6 +24,9 @@ from geocrawl.web.records.record import GEOJSON, link, record_of_hit, record_of_
 from geocrawl.web.site import ITEMS, base_url, detail_of, document, find_detail, number_of, site_of
 from geocrawl.web.texts import Words
 from geocrawl.wording import iso
+
+_MOST_CHARS = 4_000_000
+"""Most characters of the records of one answer to numbers or an address; the next page goes on with the rest."""
 
 
 async def items(request: Request) -> Response:
@@ -52,13 +55,16 @@ async def _named(request: Request, criteria: SearchRequest) -> Response:
     site, base = site_of(request), base_url(request)
     numbers = await site.reader.read(criteria.numbers_at)
     chosen = numbers[criteria.offset : criteria.offset + criteria.limit]
-    details = [detail for number in chosen if (detail := await find_detail(request, number)) is not None]
-
-    def answer() -> dict[str, Any]:
-        records = [record_of_service(detail, base) for detail in details]
-        return _collection(request, criteria, records, len(numbers))
-
-    return document(answer, GEOJSON)
+    records, left = list[dict[str, Any]](), _MOST_CHARS
+    for read, number in enumerate(chosen):
+        if (detail := await find_detail(request, number)) is not None:
+            record = record_of_service(detail, base)
+            left -= len(str(record))
+            if left < 0 and records:
+                criteria = replace(criteria, limit=read)
+                break
+            records.append(record)
+    return document(lambda: _collection(request, criteria, records, len(numbers)), GEOJSON)
 
 
 async def item(request: Request) -> Response:

@@ -17,7 +17,7 @@ from geocrawl.model.catalogue import Service
 from geocrawl.model.search import Selection
 from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.answers import LazyResponse, preferences
-from geocrawl.web.downloads import numbers_found
+from geocrawl.web.downloads import numbers_found, within_chars
 from geocrawl.web.parameters import read_search
 from geocrawl.web.publishing import published
 from geocrawl.web.site import ITEMS, base_url, number_of, site_of, unknown
@@ -74,8 +74,10 @@ async def found(request: Request) -> Response:
     numbers = await numbers_found(request, criteria)
     services = await services_of(request, numbers)
     place = f"{base_url(request)}{ITEMS}"
-    following = f"{place}?{request.url.include_query_params(offset=criteria.offset + criteria.limit).query}"
-    page = HydraPage(f"{place}?{request.url.query}", following if len(numbers) == criteria.limit else "")
+    after = criteria.offset + (numbers.index(services[-1].id) + 1 if services else len(numbers))
+    following = f"{place}?{request.url.include_query_params(offset=after).query}"
+    has_more = after < criteria.offset + len(numbers) or len(numbers) == criteria.limit
+    page = HydraPage(f"{place}?{request.url.query}", following if has_more else "")
     return _written(request, form, services, page)
 
 
@@ -100,13 +102,14 @@ def _form(request: Request) -> MetadataFormat:
 
 
 async def services_of(request: Request, numbers: Collection[int]) -> list[Service]:
-    """Return services by their numbers, in the order of these, with texts fit for the public."""
+    """Return services by their numbers, in the order of these, with texts fit for the public; the first ones, as many
+    as an answer has room for."""
 
-    def question(catalogue: Catalogue) -> dict[int, Service]:
-        return {service.id: fit(service) for service in catalogue.read_services(Selection(ids=numbers))}
+    def question(catalogue: Catalogue) -> list[Service]:
+        services = {service.id: service for service in catalogue.read_services(Selection(ids=numbers))}
+        return list(map(fit, within_chars(services[number] for number in numbers if number in services)))
 
-    services = await site_of(request).reader.read(question)
-    return [services[number] for number in numbers if number in services]
+    return await site_of(request).reader.read(question)
 
 
 def fit(service: Service) -> Service:

@@ -221,9 +221,10 @@ async def _list(request: Request, arguments: Mapping[str, str]) -> Callable[[], 
     if not found:
         raise _Fault("noRecordsMatch", "no record has changed in that time")
     part = found[:_PART]
-    services = {
-        each.id: each for each in await services_of(request, [each.number for each in part if not each.is_gone])
-    }
+    present = [each.number for each in part if not each.is_gone]
+    services = {each.id: each for each in await services_of(request, present)}
+    if 0 < len(services) < len(present):  # an answer has no room for the others: they begin the next part
+        part = part[: max(number for number, each in enumerate(part) if each.number in services) + 1]
     base, form, with_metadata = base_url(request), FORMS[name], arguments["verb"] == "ListRecords"
 
     def make() -> etree._Element:
@@ -231,7 +232,7 @@ async def _list(request: Request, arguments: Mapping[str, str]) -> Callable[[], 
         for each in part:
             record = _Record(each.number, services.get(each.number), latest)  # a service may have gone just now
             list_.append(_record(record, form, base) if with_metadata else _header(record))
-        if len(found) > _PART:
+        if len(found) > len(part):
             list_.append(_E.resumptionToken(f"{name}!{since}!{until}!{part[-1].number}"))
         elif "resumptionToken" in arguments:
             list_.append(_E.resumptionToken())

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from itertools import accumulate
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -361,6 +362,17 @@ def _changed(described: _Described, names: tuple[str, ...]) -> _Described:
     return replace(described, **texts) if texts else described
 
 
+_MOST_CHARS = 20_000
+"""Most characters of the keywords of a service or layer, or of its formats, that are kept: as many as of an abstract.
+Each list of services repeats them."""
+
+
+def _first(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the first texts, as many as are kept."""
+    ends = accumulate(map(len, texts))
+    return tuple(text for text, end in zip(texts, ends, strict=True) if end <= _MOST_CHARS)
+
+
 def service_row(service: Service, site: str, at: float) -> Mapping[str, object]:
     """Return the columns of `service` that a description decides; `site`: of the endpoint, `at`: when it was read."""
     return {
@@ -369,7 +381,7 @@ def service_row(service: Service, site: str, at: float) -> Mapping[str, object]:
         "site": site,
         "title": service.title,
         "abstract": service.abstract,
-        "keywords": _json(service.keywords),
+        "keywords": _json(_first(service.keywords)),
         "provider": service.provider,
         "contact": json.dumps(dict(service.contact), ensure_ascii=False),
         "fees": service.fees,
@@ -377,7 +389,7 @@ def service_row(service: Service, site: str, at: float) -> Mapping[str, object]:
         "licence": licence_of(service.access_constraints, service.fees),
         "language": language_of(_texts(service)) or two_letters(service.language),
         "version": service.version,
-        "formats": _json(service.formats),
+        "formats": _json(_first(service.formats)),
         "online_resource": service.online_resource,
         "masked_online_resource": masked(service.online_resource),
         "layer_count": sum(1 for layer in service.layers if layer.name),
@@ -428,10 +440,10 @@ def _layer_row(layer: Layer, service: Mapping[str, object]) -> Mapping[str, obje
         "abstract": layer.abstract,
         "crs": _json(layer.crs),
         "styles": _json(layer.styles),
-        "keywords": _json(layer.keywords),
+        "keywords": _json(_first(layer.keywords)),
         "queryable": int(layer.queryable),
         "item": layer.item,
-        "formats": _json(layer.formats),
+        "formats": _json(_first(layer.formats)),
         **_sides([layer.box]),
         **_ends(layer.times),
         "time_step": layer.times.step if layer.times else "",

@@ -69,6 +69,14 @@ def titles(world: World, words: str = "", limit: int = 20, **filters: Any) -> li
         return [hit.title for hit in found.hits]
 
 
+def test_keywords_and_formats_are_kept_up_to_a_number_of_characters(world: World) -> None:
+    many = tuple(f"keyword {number:04}" for number in range(3_000))
+    record(world, "a.example/wms?service=WMS", replace(ROADS, keywords=many, formats=many))
+    with world.reading() as connection:
+        (found,) = read_endpoints(connection, Selection())
+    assert found.keywords == found.formats == many[: 20_000 // len(many[0])]
+
+
 def test_a_service_is_read_back_as_it_was_written(world: World) -> None:
     record(world, "a.example/wms?service=WMS", ROADS)
     with world.reading() as connection:
