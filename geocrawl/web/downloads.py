@@ -27,6 +27,8 @@ from geocrawl.web.site import attachment, site_of
 _Service = TypeVar("_Service", bound=Service)
 _MOST_LAYERS = 50_000
 """Most layers of one GeoPackage."""
+MOST_SYSTEMS = 100
+"""Most reference systems that an answer names of a layer, and of a service; its own document has all."""
 _MOST_CHARS = 4_000_000
 """Most characters of the texts of the services in one answer."""
 
@@ -92,7 +94,8 @@ def _written(catalogue: Catalogue, form: str, numbers: Collection[int]) -> bytes
     with TemporaryDirectory() as folder:
         out = Path(folder) / "services"
         services = list(within_chars(catalogue.read_services(selection)))
-        layers = islice(catalogue.read_layers(Selection(ids=[each.id for each in services])), _MOST_LAYERS)
+        every = catalogue.read_layers(Selection(ids=[each.id for each in services]))
+        layers = (replace(layer, crs=layer.crs[:MOST_SYSTEMS]) for layer in islice(every, _MOST_LAYERS))
         export_services(services, layers, form, out, now=time.time())
         return _zipped(out) if form == "qgis" else out.read_bytes()
 

@@ -18,7 +18,7 @@ from geocrawl.export.properties import geojson_geometry
 from geocrawl.export.tables import LAYER_HIT_COLUMNS, LAYER_TABLE, csv_bytes, layer_row, layer_values
 from geocrawl.model.search import LayerHit, LayerResults
 from geocrawl.web.answers import Make, Problem
-from geocrawl.web.downloads import FILES
+from geocrawl.web.downloads import FILES, MOST_SYSTEMS
 from geocrawl.web.pages.qgis_layer import Definition, definitions, source_of
 from geocrawl.web.parameters import MAX_LIMIT, SearchRequest, read_search
 from geocrawl.web.publishing import published
@@ -28,8 +28,6 @@ from geocrawl.wording import iso
 _MOST_IN_QGIS = 100
 """Most layers of one layer definition: QGIS asks every server of it at once."""
 _GEOJSON = "application/geo+json"
-_MOST_SYSTEMS = 100
-"""Most reference systems that an answer names of a layer, and of a service; its own document has all."""
 _MOST_BYTES = 2 << 20
 """Most bytes of the texts of one answer; a thousand layers have a third of it. The next page goes on with the rest."""
 
@@ -66,7 +64,7 @@ def _within_bytes(hits: Sequence[LayerHit]) -> int:
     left = _MOST_BYTES
     for number, hit in enumerate(hits):
         layer, of = hit.layer, hit.service
-        texts = (layer.title, layer.name, layer.abstract, *layer.crs[:_MOST_SYSTEMS], of.title, of.provider, of.url)
+        texts = (layer.title, layer.name, layer.abstract, *layer.crs[:MOST_SYSTEMS], of.title, of.provider, of.url)
         left -= len("".join(texts).encode("utf-8", "replace"))
         if left < 0 and number:
             return number
@@ -78,9 +76,9 @@ def _inherited(hits: Sequence[LayerHit]) -> dict[str, list[str]]:
     systems = dict[str, dict[str, None]]()
     for hit in hits:
         of_service = systems.setdefault(str(hit.service.id), {})
-        if len(of_service) < _MOST_SYSTEMS:
-            of_service |= dict.fromkeys(hit.inherited[:_MOST_SYSTEMS])
-    return {number: list(codes)[:_MOST_SYSTEMS] for number, codes in systems.items() if codes}
+        if len(of_service) < MOST_SYSTEMS:
+            of_service |= dict.fromkeys(hit.inherited[:MOST_SYSTEMS])
+    return {number: list(codes)[:MOST_SYSTEMS] for number, codes in systems.items() if codes}
 
 
 async def layers_table(request: Request) -> Response:
@@ -99,7 +97,7 @@ async def layers_geopackage(request: Request) -> Response:
 async def _rows_found(request: Request) -> list[LayerHit]:
     """Return the layers of a file, with a bounded number of their own reference systems."""
     hits = (await _search(request, read_search(request).up_to(MAX_LIMIT))).hits
-    some = (replace(hit, layer=replace(hit.layer, crs=hit.layer.crs[:_MOST_SYSTEMS])) for hit in hits)
+    some = (replace(hit, layer=replace(hit.layer, crs=hit.layer.crs[:MOST_SYSTEMS])) for hit in hits)
     return list(some)[: _within_bytes(hits)]
 
 
@@ -153,7 +151,7 @@ def _feature(hit: LayerHit, base: str) -> dict[str, Any]:
             "title": layer.title,
             "name": layer.name,
             "description": layer.abstract,
-            "crs": list(layer.crs[:_MOST_SYSTEMS]),
+            "crs": list(layer.crs[:MOST_SYSTEMS]),
             "service": {
                 "id": of.id,
                 "type": of.kind,
