@@ -134,6 +134,13 @@ def tune() -> None:
     gc.set_threshold(*_AT_START)
 
 
+def collect_all() -> None:
+    """Free what nothing refers to any more, what existed when the run began included."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
+
+
 @contextmanager
 def long_run() -> Iterator[None]:
     """Let the collector run rarely during a run, and skip the objects that exist when the run begins.

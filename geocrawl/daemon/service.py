@@ -34,7 +34,9 @@ from geocrawl.daemon.budget import NO_LIMIT, Budget, CountingObserver, DayCounts
 from geocrawl.daemon.jobs import Jobs
 from geocrawl.daemon.notify import Notifier
 from geocrawl.errors import DatabaseFault, GeocrawlError, PassingFault
+from geocrawl.model import FrontierStats
 from geocrawl.ports import Clock, Observer
+from geocrawl.resources import collect_all
 from geocrawl.store import Store
 from geocrawl.store.database.processes import JobRun
 from geocrawl.store.upkeep.daemon_lock import BEAT_S, DaemonLock
@@ -261,6 +263,10 @@ class Daemon:
         self._paused = lock.paused()
         self._state = "starting"
 
+    def stats(self) -> FrontierStats:
+        """Return the counts of the queue as they were a moment ago."""
+        return self._crawl.session.stats()
+
     def stop(self, reason: str) -> None:
         """End the daemon: visits under way are settled, or released at the end of the settling time."""
         self._ending = self._ending or reason
@@ -364,6 +370,7 @@ class Daemon:
         try:
             session, self._jobs, budget = await self._store.runner.run(self._read_configuration)
             self._crawl.change(session, budget)
+            collect_all()  # the strategy of the former session alone may hold 100 MB
             self._log("configuration read again")
         except GeocrawlError as error:
             self._log("configuration not read again: the former one stays in force", error=str(error))

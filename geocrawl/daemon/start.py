@@ -68,26 +68,28 @@ def run_daemon(
 
     with RetryPolicy(path, clock, log, before_pause=before_pause).opened(prepare) as prepared:
         session, jobs, budget = prepared.configured
+        store, lock, rests = prepared.store, prepared.lock, session.rests
         try:
-            observer.started(session.stats, ())
             daemon = Daemon(
                 session,
                 jobs,
-                prepared.lock,
-                store=prepared.store,
+                lock,
+                store=store,
                 clock=clock,
                 budget=budget,
                 notifier=notifier,
                 observer=observer,
                 log=log,
-                reload=lambda: _configure(reread(), prepared.store, log, running=settings, rests=session.rests),
+                reload=lambda: _configure(reread(), store, log, running=settings, rests=rests),
             )
+            del prepared, session, jobs  # after a reload nothing is left of them
+            observer.started(daemon.stats, ())
             if few := allow_open_files(settings.workers):
                 log(few)
             with long_run():
                 return asyncio.run(daemon.run())
         finally:
-            _release(prepared.lock)
+            _release(lock)
 
 
 def _prepare(settings: Settings, store: Store, clock: Clock, log: Log) -> _ReadyDaemon:
