@@ -18,6 +18,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -29,7 +30,7 @@ from urllib.parse import parse_qsl
 from geocrawl.model.health import DAY_S
 from tests.fates.fates import LOGIN_HOST, ON_THE_WAY, MadeService
 from tests.fates.web import PORTAL, FateWeb
-from tests.probe.test_decoding import hostile
+from tests.probe.test_decoding import hostile, tiff
 from tests.support.http_server import answer
 from tests.support.places import ROOT
 from tests.systemd.container import MEMORY, CannotBootError
@@ -46,7 +47,7 @@ FILTERED, FILTER = (4, 5, 6), (4.0, 5.5)
 KNOWN_WITHIN = 3.0
 """Days until a death is told."""
 MOST_RESTARTS = 2
-_PICTURES = ("a tile of 20,000² pixels", "a hundred thousand strips that share their bytes")
+_TILE = {322: 20_000, 323: 20_000, 324: 0}
 _HOOK, _TOLD = "hook.example", "/var/lib/geocrawl/told.jsonl"
 _SOURCE, _OWN, _CLOCK = f"{HOME}/source", f"{HOME}/own", f"{HOME}/fast_clock.so"
 _LIMITS = "[Service]\nMemoryMax=400M\n"
@@ -84,8 +85,8 @@ def services() -> list[MadeService]:
 async def serve(begun: float) -> None:
     """Answer for all hosts at addresses of their own, and as a recipient that takes each message and never answers."""
     web = FateWeb(services(), lambda: (time.time() - begun) / DAY_S)
-    pictures = hostile()
-    dear = [pictures[name][0] for name in _PICTURES]
+    tile = tiff((64, 64), zlib.compress(bytes(20_000 * 20_000), 9), _TILE)
+    dear = [tile, hostile()["a hundred thousand strips that share their bytes"][0]]
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, asyncio.IncompleteReadError):
