@@ -36,7 +36,7 @@ _ANY = frozenset({"new", "alive", "degraded", "unconfirmed", "down"})
 _ALIVE, _DOWN, _UNCONFIRMED = frozenset({"alive"}), frozenset({"down"}), frozenset({"unconfirmed"})
 
 _ASKED = (Truth.UP, Truth.DEAD, Truth.MOVED)
-_WITHOUT_VERDICT = (Truth.MOVED, Truth.FORBIDDEN, Truth.PATIENCE, Truth.SHY)
+_WITHOUT_VERDICT = (Truth.FORBIDDEN, Truth.PATIENCE, Truth.SHY)
 
 _SAYS = """
 SELECT e.host, e.health, e.reason, e.service_id, s.alive, s.url FROM endpoint e
@@ -203,7 +203,8 @@ class Judge:
         """Return what may be said besides after the clock was wrong: all were unseen by it, until they are asked. A
         block page on the way makes unconfirmed, and who may not be asked, or has no verdict, stays so."""
         day = self.life.today()
-        if now.truth in _WITHOUT_VERDICT and was_crossed(self.life, day - now.since - ASKED_WITHIN, day):
+        unasked = ASKED_WITHIN + (now.since if now.truth in _WITHOUT_VERDICT else 0.0)
+        if now.truth in (*_WITHOUT_VERDICT, Truth.MOVED) and was_crossed(self.life, day - unasked, day):
             return _UNCONFIRMED
         within = ASKED_WITHIN + 1.0 if now.truth in _ASKED else UNSEEN + 2 * ASKED_WITHIN
         is_new = any(0.0 <= day - each < within for each in steps(self.life))
