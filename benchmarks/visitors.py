@@ -40,8 +40,8 @@ _LATE = "SELECT count(*) FROM endpoint WHERE due_at <= ? AND last_probe < ?"
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the number of visitors, the size of the catalogue, and how long is measured."""
     parser.add_argument("--visitors", type=int, default=200, help="[200]")
-    parser.add_argument("--services", type=int, default=40_000, help="[40,000]")
-    parser.add_argument("--seconds", type=int, default=30, help="of each line [30]")
+    parser.add_argument("--services", type=int, default=10_000, help="[10,000]")
+    parser.add_argument("--seconds", type=int, default=12, help="of each line [12]")
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:

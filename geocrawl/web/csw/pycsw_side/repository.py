@@ -19,7 +19,7 @@ from typing import Any
 from .conditions import Spellings, rewritten
 
 PREFIX = "urn:geocrawl:service:"
-_MOST_RECORDS = 1_000
+_MOST_RECORDS = 100
 _MOST_VALUES = 1_000
 """Most different values of a property that GetDomain lists."""
 _MOST_DOMAIN_CHARS = 500_000
