@@ -15,6 +15,7 @@ from pathlib import Path
 
 from geocrawl import __version__
 from geocrawl.errors import EnvironmentFault, UsageError, described
+from geocrawl.files import MOST_TEXT_BYTES, read_whole
 from geocrawl.lab.training.gws_models import LabelledPage
 from geocrawl.lab.training.overlap import CONTAINED, SHINGLE_WORDS, TextOf, contained
 from geocrawl.urls import read_url
@@ -86,7 +87,7 @@ def site_of(page: LabelledPage) -> str:
 def read_text(path: Path) -> str:
     """Return the file's text, unpacked when its name ends in .gz."""
     try:
-        data = path.read_bytes()
+        data = read_whole(path, MOST_TEXT_BYTES)
         return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start:,}") from error
