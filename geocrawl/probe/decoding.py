@@ -116,7 +116,7 @@ def _decoded(body: bytes) -> Image | str:
         return str(raster)
     if body.count(_JPEG_SCAN) > MAX_FRAMES and body.startswith(_JPEG):
         return "the service sent an image of too many frames"  # also where its segments are hidden by broken ones
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
     try:
         with warnings.catch_warnings():
@@ -127,5 +127,7 @@ def _decoded(body: bytes) -> Image | str:
             return opened.convert("RGBA")
     except MemoryError:
         raise
+    except UnidentifiedImageError:  # its text has the place of the bytes in memory, another one at each look
+        return "a broken image of an unknown form"
     except Exception as error:  # Pillow's readers raise whatever broken bytes lead to
         return f"a broken image ({error})"

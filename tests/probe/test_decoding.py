@@ -116,6 +116,11 @@ def test_images_as_services_send_them_are_read(name: str) -> None:
         assert picture.thumbnail[:4] == b"\x89PNG"
 
 
+def test_a_broken_image_has_the_same_reason_at_each_look() -> None:
+    broken = CONTROLS["png"][:12] + b"XXXX" + CONTROLS["png"][16:]
+    assert read_picture(broken) == "a broken image of an unknown form"
+
+
 def process_id(body: bytes) -> str:
     return str(os.getpid())
 
