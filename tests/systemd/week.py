@@ -47,7 +47,7 @@ FILTERED, FILTER = (4, 5, 6), (4.0, 5.5)
 KNOWN_WITHIN = 3.0
 """Days until a death is told."""
 MOST_RESTARTS = 2
-_TILE = {322: 20_000, 323: 20_000, 324: 0}
+_TILE = {258: 1, 322: 20_000, 323: 20_000, 324: 0}
 _HOOK, _TOLD = "hook.example", "/var/lib/geocrawl/told.jsonl"
 _SOURCE, _OWN, _CLOCK = f"{HOME}/source", f"{HOME}/own", f"{HOME}/fast_clock.so"
 _LIMITS = "[Service]\nMemoryMax=400M\n"
@@ -85,7 +85,7 @@ def services() -> list[MadeService]:
 async def serve(begun: float) -> None:
     """Answer for all hosts at addresses of their own, and as a recipient that takes each message and never answers."""
     web = FateWeb(services(), lambda: (time.time() - begun) / DAY_S)
-    tile = tiff((64, 64), zlib.compress(bytes(20_000 * 20_000), 9), _TILE)
+    tile = tiff((64, 64), zlib.compress(bytes(20_000 * 20_000 // 8), 9), _TILE)
     dear = [tile, hostile()["a hundred thousand strips that share their bytes"][0]]
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
