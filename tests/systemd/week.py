@@ -18,7 +18,6 @@ import subprocess
 import sys
 import sysconfig
 import time
-import zlib
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -47,7 +46,9 @@ FILTERED, FILTER = (4, 5, 6), (4.0, 5.5)
 KNOWN_WITHIN = 3.0
 """Days until a death is told."""
 MOST_RESTARTS = 2
-_TILE = {258: 1, 322: 20_000, 323: 20_000, 324: 0}
+_TILE = {259: 50_000, 262: 2, 277: 4, 338: 2, 322: 20_000, 323: 20_000, 324: 0}
+_ZEROS = b"\x28\xb5\x2f\xfd\x00\x38" + b"\x02\x00\x10\x00" * 12_207 + b"\x03\x00\x10\x00"
+"""1.6 GB of zeros: a frame of Zstandard (RFC 8878, 3.1.1) with blocks of 128 KiB, each of them four bytes."""
 _HOOK, _TOLD = "hook.example", "/var/lib/geocrawl/told.jsonl"
 _SOURCE, _OWN, _CLOCK = f"{HOME}/source", f"{HOME}/own", f"{HOME}/fast_clock.so"
 _LIMITS = "[Service]\nMemoryMax=400M\n"
@@ -85,7 +86,7 @@ def services() -> list[MadeService]:
 async def serve(begun: float) -> None:
     """Answer for all hosts at addresses of their own, and as a recipient that takes each message and never answers."""
     web = FateWeb(services(), lambda: (time.time() - begun) / DAY_S)
-    tile = tiff((64, 64), zlib.compress(bytes(20_000 * 20_000 // 8), 9), _TILE)
+    tile = tiff((64, 64), _ZEROS, _TILE)
     dear = [tile, hostile()["a hundred thousand strips that share their bytes"][0]]
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
