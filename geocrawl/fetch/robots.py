@@ -9,7 +9,9 @@
 Where rules are known, an answer that is no robots.txt does not lift them at once: they hold for `robots_ttl` from the
 first such answer on, and robots.txt is asked for again meanwhile, after `robots_error_ttl` at the latest unless
 Retry-After is longer. The RFC would let a 4xx lift them (2.3.1.3) and a 5xx forbid everything (2.3.1.4); a login page,
-a filter or an overload of an hour should do neither. docs/safety.md has the whole table.
+a filter or an overload of an hour should do neither. Where it is known that there are no rules, a robots.txt that is
+out of reach changes nothing (2.4 allows that, and after 30 days 2.3.1.4 says the same): a server that answers 500 to
+everything is asked, so that its services are known to be down. docs/safety.md has the whole table.
 
 Rules come from memory or the store, else by asking for robots.txt in the turn of its host. Redirects are followed five
 times, to other hosts too (2.3.1.2). Another host is borrowed for the request (`guests`): its delay, back-off and
@@ -148,6 +150,11 @@ def has_text(record: RobotsRecord) -> bool:
     return bool(record.status is not None and 200 <= record.status < 300)
 
 
+def is_unread(status: int | None) -> bool:
+    """Return whether an answer with this status to /robots.txt, None for no answer, leaves open what is allowed."""
+    return is_unreachable(status) or status == 429
+
+
 def is_unreachable(status: int | None) -> bool:
     """Return whether the status of an answer to /robots.txt, None for no answer, means that it is unreachable."""
     return status is None or status >= 500
@@ -158,7 +165,7 @@ def record_of(
 ) -> RobotsRecord:
     """Return the record of an answer to /robots.txt (RFC 9309, 2.3.1). `status` None: there was no answer."""
     text: str | None = ""
-    if status is None or status == 429 or is_unreachable(status):
+    if status is None or is_unread(status):
         text = None
     elif 200 <= status < 300:
         text = read_text(body)
@@ -173,14 +180,17 @@ def record_of(
 def following(former: RobotsRecord | None, now: RobotsRecord, settings: Settings) -> RobotsRecord:
     """Return the record of an answer that is no robots.txt as it follows a former one.
 
-    Known rules stay, at most `robots_ttl` from the first such answer on (`fetched_at`). A robots.txt that is still
-    unreachable has been so since the first of these answers, and for too long counts as one without rules.
+    Known rules stay, at most `robots_ttl` from the first such answer on (`fetched_at`); that there are no rules stays
+    known while nothing can be read. A robots.txt that is still unreachable has been so since the first of these
+    answers, and for too long counts as one without rules.
     """
     if former is None or now.body:
         return now
-    if former.body and now.fetched_at - former.expires_at <= UNREACHABLE_S:
-        since = now.fetched_at if has_text(former) else former.fetched_at
-        if now.fetched_at - since < settings.robots_ttl_s:
+    is_known = former.body or (former.body is not None and now.body is None)
+    if is_known and now.fetched_at - former.expires_at <= UNREACHABLE_S:
+        is_first = has_text(former) or not (former.body or is_unread(former.status))
+        since = now.fetched_at if is_first else former.fetched_at
+        if now.fetched_at - since < (settings.robots_ttl_s if former.body else UNREACHABLE_S):
             again_at = now.expires_at
             if now.body is not None:
                 again_at = min(again_at, now.fetched_at + settings.robots_error_ttl_s)
@@ -287,7 +297,9 @@ class OriginRobots:
                 return answer
             known = await self._put(answer, host)
         record, rules = known
-        if rules is None or (record.body and host.in_backoff):  # known rules, but the host asks to be left alone
+        is_given_up = self._parts.clock.now() - record.fetched_at >= UNREACHABLE_S
+        # It is known what is allowed, but the host asks to be left alone.
+        if rules is None or (host.in_backoff and (record.body or (is_unread(record.status) and not is_given_up))):
             detail = f"robots.txt of {url.origin} is unreachable" + (f" ({record.status})" if record.status else "")
             again_at = record.expires_at if rules is None else host.state.next_at
             wait = max(again_at - self._parts.clock.now(), 1.0)

@@ -22,10 +22,6 @@ class Truth(StrEnum):
     UP = "up"
     DEAD = "dead"
     """It gives no valid answer, or none at all."""
-    MUTE = "mute"
-    """Its robots.txt is unreachable (5xx), and so is the service: it may not be asked at first."""
-    SHY = "shy"
-    """Its robots.txt is unreachable, and the service is well: it may be asked after a month (RFC 9309, 2.3.1.4)."""
     FORBIDDEN = "forbidden"
     """Its robots.txt excludes us."""
     PATIENCE = "patience"
@@ -114,9 +110,9 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "loop": Behaviour(Truth.DEAD, Reply(302, location=f"http://{HOST}/ows?{QUERY}")),
     "to the home page": Behaviour(Truth.DEAD, Reply(301, location=f"http://new.{HOST}/")),
     "to another service": Behaviour(Truth.DEAD, Reply(301, location=f"http://other.{HOST}/ows?{QUERY}")),
-    "everything 500": _everything(Truth.MUTE, Reply(500)),
-    "everything 503": _everything(Truth.MUTE, Reply(503)),
-    "robots.txt 503": Behaviour(Truth.SHY, robots=Reply(503)),
+    "everything 500": _everything(Truth.DEAD, Reply(500)),
+    "everything 503": _everything(Truth.DEAD, Reply(503)),
+    "robots.txt 503": Behaviour(Truth.UP, robots=Reply(503)),
     "robots.txt forbids": Behaviour(Truth.FORBIDDEN, robots=_FORBIDS),
     "429": Behaviour(Truth.PATIENCE, Reply(429, retry_after_s=7_200)),
     "429 without a time": Behaviour(Truth.PATIENCE, Reply(429)),

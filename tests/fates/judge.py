@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any
 
 from geocrawl.model.health import DAY_S
-from tests.fates.fates import BEHAVIOURS, MadeService, Truth
+from tests.fates.fates import MadeService, Truth
 from tests.fates.life import Life
 from tests.simulation.scheduler import START
 
@@ -36,7 +36,7 @@ _ANY = frozenset({"new", "alive", "degraded", "unconfirmed", "down"})
 _ALIVE, _DOWN, _UNCONFIRMED = frozenset({"alive"}), frozenset({"down"}), frozenset({"unconfirmed"})
 
 _ASKED = (Truth.UP, Truth.DEAD, Truth.MOVED)
-_WITHOUT_VERDICT = (Truth.FORBIDDEN, Truth.PATIENCE, Truth.SHY)
+_WITHOUT_VERDICT = (Truth.FORBIDDEN, Truth.PATIENCE)
 
 _SAYS = """
 SELECT e.host, e.health, e.reason, e.service_id, s.alive, s.url FROM endpoint e
@@ -81,17 +81,12 @@ def was_crossed(life: Life, since: float, until: float) -> bool:
     return any(begun < until and ended > since for begun, ended in life.ways)
 
 
-def had_rules(life: Life, service: MadeService, begins: float) -> bool:
-    """Return whether the rules of a service were read within the day before it fell mute, so that it may be asked."""
-    return any(request.host == service.host and begins - 1.0 < request.at / DAY_S < begins for request in life.requests)
-
-
 def up_within(now: Situation, *, is_crossed: bool = False) -> float:
     """Return within how many days a service is called alive that is well again. `is_crossed`: a network on the way
     answered when it was asked, so that it is asked again after twice the pause."""
     if now.before is Truth.UNBORN:
         return 30.0
-    if now.before in (Truth.DEAD, Truth.MUTE):  # the pauses between probes double
+    if now.before is Truth.DEAD:  # the pauses between probes double
         return min(30.0, (now.troubled + 3.0) * (1 + is_crossed)) * 1.1 + 2.0
     return ASKED_WITHIN + 1.0
 
@@ -107,15 +102,9 @@ def allowed(now: Situation, *, is_crossed: bool = False) -> frozenset[str]:
         return _ANY if since < DEAD_WITHIN + up_within(now) else _DOWN
     if now.truth is Truth.DEAD:
         return _DOWN if since > DEAD_WITHIN + CROSSED * is_crossed else _ALIVE | _DOWN | {"degraded"}
-    if now.truth is Truth.MUTE and is_crossed:
-        return _ANY
-    if now.truth in (Truth.PATIENCE, Truth.SHY) and is_crossed:  # no answer of its own has undone that failure
+    if now.truth in (Truth.PATIENCE, Truth.FORBIDDEN) and is_crossed:  # no answer of its own has undone that failure
         return _ALIVE | _UNCONFIRMED | {"degraded"}
-    if now.truth in (Truth.MUTE, Truth.SHY) and since > UNSEEN:
-        if since < UNSEEN + 2 * ASKED_WITHIN:
-            return _ANY
-        return _DOWN if now.truth is Truth.MUTE else _ALIVE
-    if now.truth in (Truth.MUTE, Truth.SHY, Truth.FORBIDDEN):
+    if now.truth is Truth.FORBIDDEN:
         return _aged(since, UNASKED)
     if now.truth is Truth.PATIENCE:
         return _aged(since, UNSEEN)
@@ -177,8 +166,6 @@ class Judge:
         health, reason, number, alive, url = row
         day = self.life.today()
         is_crossed = was_crossed(self.life, day - now.since, day)
-        if now.truth is Truth.MUTE:
-            is_crossed |= had_rules(self.life, service, day - now.since)
         may = allowed(now, is_crossed=is_crossed) | self._unknown(now)
         if may & _ALIVE and was_crossed(self.life, day - _SURE - 2.0, day):
             # The first failure counts, as nobody else has failed yet; a block page is a filter's, for two days.
@@ -240,31 +227,23 @@ class Due:
     is_due: bool = True
 
 
-def due_notices(
-    service: MadeService, end: float, stepped: Sequence[float] = (), crossed: Sequence[float] = ()
-) -> Iterator[Due]:
-    """Yield what the watcher of a service has to be told in the days of a run, by what is true of it. `stepped`: the
-    days of `steps`; `crossed`: those from which on a network on the way answered in place of all servers."""
+def due_notices(service: MadeService, end: float, crossed: Sequence[float] = ()) -> Iterator[Due]:
+    """Yield what the watcher of a service has to be told in the days of a run, by what is true of it. `crossed`: the
+    days from which on a network on the way answered in place of all servers."""
     is_told_dead = may_be_told = False
     """Whether the watcher was told that it died, for sure or perhaps, and not since that it is back."""
     for place, (begins, behaviour) in enumerate(service.phases[1:], 1):
         ends = min(service.phases[place + 1][0] if place + 1 < len(service.phases) else end, end)
         now = situation(service, begins)
         slow = up_within(now) if now.troubled and now.truth is not Truth.UP else 0.0
-        dead_after = {Truth.DEAD: (0.0, DEAD_WITHIN + slow), Truth.MUTE: (UNSEEN, UNSEEN + 2 * ASKED_WITHIN)}
-        if now.truth in dead_after:
-            least, most = dead_after[now.truth]
-            most += CROSSED * any(begins - 1.0 < day < begins + most for day in crossed)
-            if now.truth is Truth.MUTE:  # it may be asked when somebody else answers for its robots.txt
-                least = next((max(day - begins, 0.0) for day in crossed if begins - 1.0 < day < begins + least), least)
-            latest = begins + most
-            for day in stepped if now.truth is Truth.MUTE else ():
-                latest = day + most if begins < day < latest else latest
-            if not is_told_dead and ends > begins + least:
+        if now.truth is Truth.DEAD:
+            most = DEAD_WITHIN + slow
+            latest = begins + most + CROSSED * any(begins - 1.0 < day < begins + most for day in crossed)
+            if not is_told_dead and ends > begins:
                 is_told_dead = ends > latest and not may_be_told
-                yield Due("died", begins + least, min(latest, end), is_told_dead)
+                yield Due("died", begins, min(latest, end), is_told_dead)
                 may_be_told = not is_told_dead
-        elif now.truth in (Truth.UP, Truth.SHY):
+        elif now.truth is Truth.UP:
             if is_told_dead or may_be_told:
                 latest = begins + up_within(now)
                 latest = begins + up_within(now, is_crossed=any(begins - 1.0 < day < latest for day in crossed))
@@ -291,9 +270,7 @@ def judge_notices(life: Life) -> dict[str, Any]:
         got = sorted(sent.get(number, ()))
         name = f"{service.host} ({service.fate}, watch {number})"
         crossed = [begun for begun, _ in life.ways]
-        mute = (begins for begins, name in service.phases if BEHAVIOURS[name].truth is Truth.MUTE)
-        crossed += (begins for begins in mute if had_rules(life, service, begins))
-        dues = list(due_notices(service, life.days, steps(life), sorted(crossed)))
+        dues = list(due_notices(service, life.days, crossed))
         if service.fate == "flaps":
             continue
         for due in dues:

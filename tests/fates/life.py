@@ -503,6 +503,7 @@ class Life:
             self._daemon = self._task = self._store = None
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)
+                gc.unfreeze()  # a reload leaves all objects frozen, outside `long_run`
                 gc.collect()
             scheduler.removeHandler(heard)
             scheduler.propagate = True

@@ -125,6 +125,24 @@ async def test_the_table_holds(kit: MakeKit, name: str) -> None:
             assert left == ALLOWED[unknown], "known rules have had their time"
 
 
+@pytest.mark.parametrize("name", [name for name, (unknown, _) in rows().items() if unknown == "nothing is allowed"])
+async def test_where_there_are_no_rules_an_answer_that_leaves_that_open_forbids_nothing(
+    kit: MakeKit, name: str
+) -> None:
+    clock, limits = VirtualClock(), LoopTime()
+    asking = kit(clock, **FAST)
+    robots = ANSWERS[name]("http://localhost:9")
+    async with serve(site(robots, limits if name in SILENT else None)) as server:
+        await asking.politeness.write_robots(RobotsRecord(server.base, 404, "", clock.time - DAY_S - 1, clock.time - 1))
+        for days in (0.0, 0.5, 1.0, 9.0, 9.0, 9.0):
+            clock.time += days * DAY_S
+            first = await asking.get(f"{server.base}/new")
+            if isinstance(first, Failure):
+                assert "back-off" in rows()[name][1] and first.retry_after_s is not None
+                clock.time += first.retry_after_s
+            assert await allowed(asking, server.base) == {"old", "new"}
+
+
 async def test_rules_come_back_with_the_file(kit: MakeKit) -> None:
     clock, answers = VirtualClock(), {"/robots.txt": text(NEW), "/new": answer(b"ok"), "/old": answer(b"ok")}
     asking = kit(clock, **FAST)

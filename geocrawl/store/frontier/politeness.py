@@ -10,7 +10,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import asdict, replace
 
-from sqlalchemy import BindParameter, Float, bindparam, delete, func, or_, select, update
+from sqlalchemy import BindParameter, Float, bindparam, delete, func, select, update
 
 from geocrawl.errors import GivenBack
 from geocrawl.model import HostState, IpPlace, IpRequest, IpSlot, Lease, RobotsRecord, find_place
@@ -54,17 +54,11 @@ _FORGOTTEN_S = 3600.0
 _READ_ROBOTS = select(*ROBOTS.c).where(ROBOTS.c.origin == bindparam("origin"))
 _WRITE_ROBOTS = upsert(ROBOTS, "origin")
 _KEPT_S = 30 * DAY_S
-"""Since when a robots.txt has been unreachable, and the last rules that were read, are kept for as long as that may
-count (`fetch.robots.UNREACHABLE_S`)."""
-_HAS_NO_TEXT = or_(ROBOTS.c.body.is_(None), func.length(ROBOTS.c.body) <= len(zlib.compress(b"")))
+"""What a robots.txt said last, and since when it has been unreachable, is kept for as long as that may count
+(`fetch.robots.UNREACHABLE_S`)."""
 _BEFORE: BindParameter[float] = bindparam("before", type_=Float)
-EXPIRED_ROBOTS = (
-    select(ROBOTS.c.origin)
-    .where(ROBOTS.c.expires_at < _BEFORE)
-    .where(or_(ROBOTS.c.status.between(0, 499) & _HAS_NO_TEXT, ROBOTS.c.expires_at < _BEFORE - _KEPT_S))
-    .limit(bindparam("most"))
-)
-"""Origins whose answers have expired at :before and tell nothing any more, at most :most."""
+EXPIRED_ROBOTS = select(ROBOTS.c.origin).where(ROBOTS.c.expires_at < _BEFORE - _KEPT_S).limit(bindparam("most"))
+"""Origins whose answers expired so long before :before that they tell nothing any more, at most :most."""
 _DROP_ROBOTS = delete(ROBOTS).where(ROBOTS.c.origin == bindparam("old"), ROBOTS.c.expires_at < _BEFORE)
 _TIDIED_EVERY, _MOST_DROPPED = 256, 1_024
 """Places of the past and expired answers are deleted once in so many that are written; so many answers at once. In a
