@@ -8,13 +8,13 @@ and 405 come from services, too; and neither is a product that only passes on wh
 
 from __future__ import annotations
 
-import html
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import TypedDict
 
+from geocrawl.formats.text import unescape_html
 from geocrawl.model import Page
 from geocrawl.probe.answer import refusal_with_number
 
@@ -35,7 +35,7 @@ def filter_sign(page: Page) -> str:
         return f"HTTP {page.status} with Retry-After"
     if page.status not in _HAS_PUZZLE:
         return ""
-    body = html.unescape(page.body[:_BODY_BYTES].decode("utf-8", "replace")).lower()
+    body = unescape_html(page.body[:_BODY_BYTES].decode("utf-8", "replace")).lower()
     fields = page.headers.get("set-cookie", "").lower().replace(",", ";").replace("\n", ";").split(";")
     cookies = tuple(field.partition("=")[0].strip() for field in fields)
     for product, signs in _products().items():
