@@ -21,7 +21,7 @@ HALF = (
 def test_a_command_that_is_killed_at_a_statement_loses_nothing(
     name: str, tmp_path: Path, postgres_server: Server
 ) -> None:
-    outcome = killed_everywhere(trials(tmp_path, postgres_server)[name], step=11)
+    outcome = killed_everywhere(trials(tmp_path, postgres_server)[name], step=23)
     assert outcome.statements > 2 and outcome.lost == []
     states = {"as before", "as after"} | ({HALF} if name.startswith("migrate") else set())
     assert set(outcome.states) <= states and ("as before" in outcome.states)
