@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any
 
 from geocrawl.model.health import DAY_S
-from tests.fates.fates import MadeService, Truth
+from tests.fates.fates import BEHAVIOURS, Behaviour, MadeService, Truth
 from tests.fates.life import Life
 from tests.simulation.scheduler import START
 
@@ -74,6 +74,16 @@ def situation(service: MadeService, day: float) -> Situation:
 def steps(life: Life) -> list[float]:
     """Return the days on which the clock was right again that had been wrong by weeks."""
     return [each.until for each in life.wrong_clocks if abs(each.by) > _LONGEST_STEP]
+
+
+def unasked_until(behaviour: Behaviour, begins: float, latest: float, stepped: Sequence[float]) -> float:
+    """Return the day until which a service that answers so since `begins` may not be asked, as a clock that was wrong
+    by weeks made forgotten what its robots.txt allowed, which nobody can read any more; `begins` if it may be.
+    `latest`: the day until which that can happen. `stepped`: the days of `steps`."""
+    if behaviour.robots is None or behaviour.robots.status < 500:
+        return begins
+    steps_then = (day for day in stepped if begins - ASKED_WITHIN < day < latest)
+    return max((day + UNSEEN + 2 * ASKED_WITHIN for day in steps_then), default=begins)
 
 
 def was_crossed(life: Life, since: float, until: float) -> bool:
@@ -170,6 +180,9 @@ class Judge:
         if may & _ALIVE and was_crossed(self.life, day - _SURE - 2.0, day):
             # The first failure counts, as nobody else has failed yet; a block page is a filter's, for two days.
             may |= {"degraded", "unconfirmed"}
+        begins = day - now.since
+        if now.truth is Truth.DEAD and day < unasked_until(service.behaviour(day), begins, day, steps(self.life)):
+            may = _ANY
         if health not in may:
             return f"is called {health} ({reason}), not {' or '.join(sorted(may))}"
         is_wrong = alive != 1 if may <= _ALIVE | {"degraded"} else bool(alive) if may <= _DOWN | _UNCONFIRMED else False
@@ -227,9 +240,11 @@ class Due:
     is_due: bool = True
 
 
-def due_notices(service: MadeService, end: float, crossed: Sequence[float] = ()) -> Iterator[Due]:
+def due_notices(
+    service: MadeService, end: float, crossed: Sequence[float] = (), stepped: Sequence[float] = ()
+) -> Iterator[Due]:
     """Yield what the watcher of a service has to be told in the days of a run, by what is true of it. `crossed`: the
-    days from which on a network on the way answered in place of all servers."""
+    days from which on a network on the way answered in place of all servers. `stepped`: the days of `steps`."""
     is_told_dead = may_be_told = False
     """Whether the watcher was told that it died, for sure or perhaps, and not since that it is back."""
     for place, (begins, behaviour) in enumerate(service.phases[1:], 1):
@@ -239,6 +254,7 @@ def due_notices(service: MadeService, end: float, crossed: Sequence[float] = ())
         if now.truth is Truth.DEAD:
             most = DEAD_WITHIN + slow
             latest = begins + most + CROSSED * any(begins - 1.0 < day < begins + most for day in crossed)
+            latest = max(latest, unasked_until(BEHAVIOURS[behaviour], begins, latest, stepped))
             if not is_told_dead and ends > begins:
                 is_told_dead = ends > latest and not may_be_told
                 yield Due("died", begins, min(latest, end), is_told_dead)
@@ -258,19 +274,19 @@ def due_notices(service: MadeService, end: float, crossed: Sequence[float] = ())
 
 def judge_notices(life: Life) -> dict[str, Any]:
     """Return how many notices were due, sent, missed, false and sent twice; the last three as sentences."""
-    sent: dict[int, list[tuple[float, str]]] = {}
+    sent: dict[int, list[tuple[float, str, float]]] = {}
     for path in sorted(life.notices.iterdir()):
         for line in path.read_text().splitlines():
             message = json.loads(line)
             for each in message["notices"]:
-                at = (datetime.fromisoformat(each["at"]).timestamp() - START) / DAY_S
-                sent.setdefault(message["watch"]["id"], []).append((_true_day(life, at), each["what"]))
+                at, sent_at = (_true_day(life, text) for text in (each["at"], message["sent_at"]))
+                sent.setdefault(message["watch"]["id"], []).append((at, each["what"], sent_at))
     missed, false, twice, delays, count = list[str](), list[str](), list[str](), list[float](), 0
     for number, service in life.watched.items():
         got = sorted(sent.get(number, ()))
         name = f"{service.host} ({service.fate}, watch {number})"
         crossed = [begun for begun, _ in life.ways]
-        dues = list(due_notices(service, life.days, crossed))
+        dues = list(due_notices(service, life.days, crossed, steps(life)))
         if service.fate == "flaps":
             continue
         for due in dues:
@@ -282,9 +298,9 @@ def judge_notices(life: Life) -> dict[str, Any]:
                 delays.append(fitting[0][0] - due.earliest)
             elif due.is_due:
                 missed.append(f"{name}: {due.what} between days {due.earliest:.1f} and {due.latest:.1f}")
-            if len(fitting) > 1 and not _is_told_again(life, fitting[0][0]):
+            if len(fitting) > 1 and not _is_told_again(life, fitting[0][2]):
                 twice.append(f"{name}: {fitting}")
-        false += [f"{name}: {what} on day {at:.2f}" for at, what in got]
+        false += [f"{name}: {what} on day {at:.2f}" for at, what, _ in got]
     return {
         "watches": len(life.watched),
         "due": count,
@@ -296,8 +312,9 @@ def judge_notices(life: Life) -> dict[str, Any]:
     }
 
 
-def _true_day(life: Life, at: float) -> float:
-    """Return the day of a notice whose date is that of the daemon's clock, right or wrong."""
+def _true_day(life: Life, date: str) -> float:
+    """Return the day of a date by the daemon's clock, right or wrong."""
+    at = (datetime.fromisoformat(date).timestamp() - START) / DAY_S
     wrong_by = (each.by for each in life.wrong_clocks if each.since <= at - each.by <= each.until)
     return at - next(wrong_by, 0.0)
 
