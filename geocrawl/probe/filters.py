@@ -35,7 +35,10 @@ def filter_sign(page: Page) -> str:
         return f"HTTP {page.status} with Retry-After"
     if page.status not in _HAS_PUZZLE:
         return ""
-    body = unescape_html(page.body[:_BODY_BYTES].decode("utf-8", "replace")).lower()
+    body = page.body[:_BODY_BYTES].decode("utf-8", "replace")
+    if page.status in _REFUSES:  # of each page that may be a service, resolving references would cost a millisecond
+        body = unescape_html(body)
+    body = body.lower()
     fields = page.headers.get("set-cookie", "").lower().replace(",", ";").replace("\n", ";").split(";")
     cookies = tuple(field.partition("=")[0].strip() for field in fields)
     for product, signs in _products().items():
