@@ -12,18 +12,19 @@ import argparse
 import json
 import os
 import signal
-import socket
 import sqlite3
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
+
+from benchmarks.visitors import free_port
+from geocrawl.settings import Settings
 from tests.support import scale_web
 from tests.support.memory import resident_mib
 from tests.support.processes import Started, checked, clean_environment, geocrawl
@@ -31,13 +32,13 @@ from tests.support.processes import Started, checked, clean_environment, geocraw
 _ADDRESSES = 1_000_000
 _IS_PAGE = '"kind": "page"'
 _WATCHED = 40
-_MOST_UNDER_WAY = 264
-"""Of the default settings, `workers` and `max_waiting`: so many visits may be done again after a kill."""
+_MOST_UNDER_WAY = Settings().workers + Settings().max_waiting
+"""Number of visits that may be done again after a kill."""
 _SIGNALS = (signal.SIGTERM, signal.SIGKILL, signal.SIGHUP)
 _ITEMS = "/collections/services/items"
 _VISITED = ("/", _ITEMS + "?q=maps", _ITEMS + "?f=json&limit=100", "/status", "/feed.atom", "/operations")
 _ENDS_WITHIN_S = 20.0
-"""What the unit gives the daemon after SIGTERM (`TimeoutStopSec`)."""
+"""Seconds that the unit gives the daemon after SIGTERM (`TimeoutStopSec`)."""
 Say = Callable[[dict[str, Any]], None]
 
 
@@ -149,8 +150,7 @@ def _soak(options: argparse.Namespace, folder: Path, proxy: str, say: Say) -> di
 @contextmanager
 def _served_pages(use: tuple[str, ...], env: dict[str, str]) -> Iterator[tuple[Started, str]]:
     """Serve the catalogue; yield the process and its address."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     server = Started(geocrawl("serve", "--port", str(port), "--rate", "0", *use), env=env)
     try:
         while server.running() and _visit(f"http://127.0.0.1:{port}/robots.txt")[0] != 200:
@@ -164,15 +164,12 @@ def _served_pages(use: tuple[str, ...], env: dict[str, str]) -> Iterator[tuple[S
 
 def _visit(address: str) -> tuple[int, float]:
     """Return status (0: none) and seconds of an answer."""
-    begun, opener = time.monotonic(), urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    begun = time.monotonic()
     try:
-        with opener.open(address, timeout=60) as answer:
-            answer.read()
-            return answer.status, time.monotonic() - begun
-    except urllib.error.HTTPError as error:
-        return error.code, time.monotonic() - begun
-    except OSError:
-        return 0, time.monotonic() - begun
+        status = httpx.get(address, timeout=60, trust_env=False).status_code
+    except httpx.TransportError:
+        status = 0
+    return status, time.monotonic() - begun
 
 
 def _end(daemon: Started, number: signal.Signals, peak_mib: float) -> tuple[float, list[str]]:

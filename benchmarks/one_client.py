@@ -41,28 +41,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--services", type=int, default=10_000, help="[10,000]")
     parser.add_argument("--seconds", type=float, default=5, help="of each kind [5]")
     parser.add_argument("--rate", type=int, default=600, help="as of serve [600]")
-    parser.add_argument("--kinds", default="", help="some of the kinds, with commas [all]")
-    parser.add_argument("--catalogue", type=Path, help="keep it here")
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Return the visitor's waits in seconds beside each kind, and what was missed of the goals."""
     with tempfile.TemporaryDirectory(prefix="geocrawl-one-client-") as name, _features() as features:
-        path = options.catalogue or Path(name) / "made.db"
-        if not path.exists():
-            fill(path, options.services)
+        path = Path(name) / "made.db"
+        fill(path, options.services)
         large = _add_large(path, features)
         environ = {"GEOCRAWL_ALLOW_PRIVATE": "1", "GEOCRAWL_DELAY": "0", "GEOCRAWL_CSW_PYTHON": str(interpreter())}
         port, csw_port = free_port(), free_port()
         arguments = ["--rate", str(options.rate)]
         arguments += ["--csw", "--csw-port", str(csw_port)] if interpreter().is_file() else []
         with served(path, environ, port, *arguments) as process:
-            kinds = _kinds(large)
-            chosen = options.kinds.split(",") if options.kinds else list(kinds)
             rows, every = {}, list[float]()
-            for kind in chosen:
-                of_csw = kind.startswith("csw")
-                waits, codes, others = _beside(csw_port if of_csw else port, kinds[kind], of_csw, options)
+            for kind, path_of in _kinds(large).items():
+                of_csw = kind == "csw"
+                waits, codes, others = _beside(csw_port if of_csw else port, path_of, of_csw, options)
                 every += waits if kind != "nothing" else []
                 rows[kind] = {
                     **_percentiles(waits),
@@ -252,15 +247,8 @@ def _memory(process: int) -> dict[str, int]:
 def _add_large(path: Path, features: str) -> int:
     """Add a service of many layers and one of features that are dear to draw; return the number of the first."""
     with closing(sqlite3.connect(path, isolation_level=None)) as writer:
-        known = writer.execute("SELECT id FROM service WHERE title = 'Zauberfluss'").fetchone()
-        number: int = known[0] if known else writer.execute("SELECT max(id) + 1 FROM service").fetchone()[0]
+        number: int = writer.execute("SELECT max(id) + 1 FROM service").fetchone()[0]
         address = f"{features}/wfs"
-        if known:
-            writer.execute(
-                "UPDATE endpoint SET url = ?, masked_url = ?, host = ? WHERE id = ?",
-                (address, address, address.split("/")[2].split(":")[0], number + 1),
-            )
-            return number
         writer.execute("BEGIN")
         for each, kind, url in ((number, "wms", "http://maps.example/large"), (number + 1, "wfs", address)):
             for table in ("service", "endpoint"):

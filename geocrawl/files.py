@@ -30,7 +30,7 @@ SECRET = 0o660
 """Permissions, before the umask, of a new file that may contain keys or passwords in addresses: none for other
 users."""
 MOST_TEXT_BYTES = 256 * 1024**2
-"""Of a list or a text that a person names."""
+"""Length of the longest list or text that is read where a person names its file."""
 _SQLITE = b"SQLite format 3\0"
 _APPLICATION_ID_AT = 68
 _BEGINNINGS = (

@@ -21,12 +21,13 @@ _SEQUENCE = re.compile(
 # Controls that are no white space; zero-width space and byte order mark; marks, embeddings, overrides and isolates of
 # the bidirectional algorithm (Unicode UAX 9); annotation and tag characters; what XML may not hold (a plain text is fit
 # for feeds, records and files of QGIS). Joiners stay: scripts need them.
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
-    "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]"
+_INVISIBLE_CHARS = (
+    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
+    "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f"
 )
+_INVISIBLE = re.compile(f"[{_INVISIBLE_CHARS}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_UNSHOWN = re.compile(f"{_INVISIBLE.pattern[:-1]}\x85\u2028\u2029]|{_SURROGATE.pattern}")
+_UNSHOWN = re.compile(f"[{_INVISIBLE_CHARS}\x85\u2028\u2029\ud800-\udfff]")
 
 # Parameters whose values give access: keys, tokens, passwords, signatures, sessions. No part of it matches one text in
 # two ways. In an address within an address `?`, `&` and `=` are escaped, perhaps twice.

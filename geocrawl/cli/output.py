@@ -299,7 +299,7 @@ def _cell(value: object) -> str:
 
 
 MOST_CHARS = 2_000
-"""Of a message about an error, which may quote what was typed."""
+"""Length at which a message about an error is cut: it may quote what was typed."""
 
 
 class MaskedStream(io.TextIOWrapper):

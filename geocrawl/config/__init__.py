@@ -51,7 +51,7 @@ _NOT_SETTINGS = {
 }
 _PATHS = {"db", "log_file", "stop_rules", "metrics_file"}
 _MOST_BYTES = 16 * 1024**2
-"""Of a configuration file."""
+"""Length of the longest configuration file that is read."""
 _OF_ORIGIN = {"user", "password"}
 """Settings of `[sites]` that a single origin may have."""
 GONE: Mapping[str, str] = {

@@ -217,7 +217,7 @@ class VisitRequests:
         return self._left_s <= 0.0
 
     def description_at(self, url: Url) -> Page | None:
-        """Return the short description that a request for this address brought before; None if there is none."""
+        """Return the short description that an earlier request of the visit got at this address; None without one."""
         return self._descriptions.get(url)
 
     async def make(self, ask: Ask, validators: Validators | None = None) -> Page | Failure:

@@ -125,8 +125,8 @@ class MissingFolders:
 
 
 _MOST_SITEMAPS, _MOST_NESTED = 50, 40
-"""Sitemaps of a host without a page, after which no other is asked for; and those of other hosts, and those that are
-queued of all indexes that an index names, neither of which the protocol allows (sitemaps.org, "Sitemap index")."""
+"""Number of a host's sitemaps without a page, after which no further one is requested; and the smaller number for what
+sitemaps.org, "Sitemap index", forbids: sitemaps on other hosts, and sitemaps of indexes that an index names."""
 _MOST_KNOWN = 100_000
 
 

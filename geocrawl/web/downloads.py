@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import time
 import zipfile
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -24,12 +24,13 @@ from geocrawl.store.catalogue.catalogue import Catalogue
 from geocrawl.web.parameters import MAX_LIMIT, SearchRequest, read_search
 from geocrawl.web.site import attachment, site_of
 
+_T = TypeVar("_T")
 _Service = TypeVar("_Service", bound=Service)
 _MOST_LAYERS = 50_000
 """Most layers of one GeoPackage."""
 MOST_SYSTEMS = 100
 """Most reference systems that an answer names of a layer, and of a service; its own document has all."""
-_MOST_CHARS = 4_000_000
+MOST_CHARS = 4_000_000
 """Most characters of the texts of the services in one answer."""
 
 
@@ -75,15 +76,23 @@ async def newest_found(request: Request) -> list[int] | None:
     )
 
 
+def first_within(most: int, size_of: Callable[[_T], int], items: Iterable[_T]) -> Iterator[_T]:
+    """Yield the first items, at least one, as many as together have no more than `most` of a size."""
+    for number, item in enumerate(items):
+        most -= size_of(item)
+        if most < 0 and number:
+            return
+        yield item
+
+
 def within_chars(services: Iterable[_Service]) -> Iterator[_Service]:
     """Yield the first services, at least one, as many as one answer has room for."""
-    left = _MOST_CHARS
-    for number, service in enumerate(services):
-        texts = (service.title, service.abstract, service.provider, service.fees, service.access_constraints)
-        left -= sum(map(len, (*texts, *service.keywords, *service.formats)))
-        if left < 0 and number:
-            return
-        yield service
+    return first_within(MOST_CHARS, _chars, services)
+
+
+def _chars(service: Service) -> int:
+    texts = (service.title, service.abstract, service.provider, service.fees, service.access_constraints)
+    return sum(map(len, (*texts, *service.keywords, *service.formats)))
 
 
 def _written(catalogue: Catalogue, form: str, numbers: Collection[int]) -> bytes:

@@ -117,7 +117,7 @@ def test_images_as_services_send_them_are_read(name: str) -> None:
 
 
 def test_a_broken_image_has_the_same_reason_at_each_look() -> None:
-    broken = CONTROLS["png"][:12] + b"XXXX" + CONTROLS["png"][16:]
+    broken = CONTROLS["png"][:12] + b"JUNK" + CONTROLS["png"][16:]
     assert read_picture(broken) == "a broken image of an unknown form"
 
 

@@ -54,8 +54,8 @@ _FORGOTTEN_S = 3600.0
 _READ_ROBOTS = select(*ROBOTS.c).where(ROBOTS.c.origin == bindparam("origin"))
 _WRITE_ROBOTS = upsert(ROBOTS, "origin")
 _KEPT_S = 30 * DAY_S
-"""What a robots.txt said last, and since when it has been unreachable, is kept for as long as that may count
-(`fetch.robots.UNREACHABLE_S`)."""
+"""Time for which the store keeps, after an answer for robots.txt expired, what it said and since when robots.txt has
+been unreachable; both may count for so long (`fetch.robots.UNREACHABLE_S`)."""
 _BEFORE: BindParameter[float] = bindparam("before", type_=Float)
 EXPIRED_ROBOTS = select(ROBOTS.c.origin).where(ROBOTS.c.expires_at < _BEFORE - _KEPT_S).limit(bindparam("most"))
 """Origins whose answers expired so long before :before that they tell nothing any more, at most :most."""

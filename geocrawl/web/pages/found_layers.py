@@ -18,7 +18,7 @@ from geocrawl.export.properties import geojson_geometry
 from geocrawl.export.tables import LAYER_HIT_COLUMNS, LAYER_TABLE, csv_bytes, layer_row, layer_values
 from geocrawl.model.search import LayerHit, LayerResults
 from geocrawl.web.answers import Make, Problem
-from geocrawl.web.downloads import FILES, MOST_SYSTEMS
+from geocrawl.web.downloads import FILES, MOST_SYSTEMS, first_within
 from geocrawl.web.pages.qgis_layer import Definition, definitions, source_of
 from geocrawl.web.parameters import MAX_LIMIT, SearchRequest, read_search
 from geocrawl.web.publishing import published
@@ -61,14 +61,13 @@ async def layers_document(request: Request) -> Response:
 
 def _within_bytes(hits: Sequence[LayerHit]) -> int:
     """Return how many of the hits, at least one, an answer has room for."""
-    left = _MOST_BYTES
-    for number, hit in enumerate(hits):
-        layer, of = hit.layer, hit.service
-        texts = (layer.title, layer.name, layer.abstract, *layer.crs[:MOST_SYSTEMS], of.title, of.provider, of.url)
-        left -= len("".join(texts).encode("utf-8", "replace"))
-        if left < 0 and number:
-            return number
-    return len(hits)
+    return sum(1 for _ in first_within(_MOST_BYTES, _text_bytes, hits))
+
+
+def _text_bytes(hit: LayerHit) -> int:
+    layer, of = hit.layer, hit.service
+    texts = (layer.title, layer.name, layer.abstract, *layer.crs[:MOST_SYSTEMS], of.title, of.provider, of.url)
+    return len("".join(texts).encode("utf-8", "replace"))
 
 
 def _inherited(hits: Sequence[LayerHit]) -> dict[str, list[str]]:

@@ -19,14 +19,12 @@ from geocrawl.model.search import Results
 from geocrawl.query.places import country_name
 from geocrawl.sanitize import masked, plain
 from geocrawl.web.answers import Problem, wanted_language
+from geocrawl.web.downloads import MOST_CHARS
 from geocrawl.web.parameters import SearchRequest, read_search
 from geocrawl.web.records.record import GEOJSON, link, record_of_hit, record_of_service
 from geocrawl.web.site import ITEMS, base_url, detail_of, document, find_detail, number_of, site_of
 from geocrawl.web.texts import Words
 from geocrawl.wording import iso
-
-_MOST_CHARS = 4_000_000
-"""Most characters of the records of one answer to numbers or an address; the next page goes on with the rest."""
 
 
 async def items(request: Request) -> Response:
@@ -55,7 +53,7 @@ async def _named(request: Request, criteria: SearchRequest) -> Response:
     site, base = site_of(request), base_url(request)
     numbers = await site.reader.read(criteria.numbers_at)
     chosen = numbers[criteria.offset : criteria.offset + criteria.limit]
-    records, left = list[dict[str, Any]](), _MOST_CHARS
+    records, left = list[dict[str, Any]](), MOST_CHARS  # the next page goes on with the rest
     for read, number in enumerate(chosen):
         if (detail := await find_detail(request, number)) is not None:
             record = record_of_service(detail, base)
